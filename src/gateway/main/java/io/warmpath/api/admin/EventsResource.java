@@ -16,7 +16,6 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -37,6 +36,17 @@ import org.jspecify.annotations.Nullable;
 public class EventsResource {
     private static final int MAX_BODY_BYTES = 8 << 20;
     private static final Duration BUSY = Duration.ofSeconds(1);
+    private static final GatewayError TOO_LARGE =
+            new GatewayError.BadRequest(
+                    "",
+                    "The body is larger than "
+                            + MAX_BODY_BYTES
+                            + " bytes; post its events in several batches.");
+
+    /** Four of the largest. */
+    private static final long TOGETHER_BYTES = 4L * MAX_BODY_BYTES;
+
+    private final OperatorBodies bodies = new OperatorBodies(TOGETHER_BYTES);
 
     private final Optional<PostedFeed> feed;
 
@@ -62,7 +72,7 @@ public class EventsResource {
     @POST
     @Operation(
             summary = "Applies KV events of an engine that publishes none",
-            description = "All of a body or nothing of it; at most 8 MiB.")
+            description = "All of a body or nothing of it; at most 8 MiB and 1,500,000 values.")
     @RequestBody(
             required = true,
             content = {
@@ -84,24 +94,18 @@ public class EventsResource {
     @Blocking
     public Uni<Taken> post(
             @Parameter(hidden = true) @HeaderParam("content-type") @Nullable String type,
+            @Parameter(hidden = true) @HeaderParam("content-length") @Nullable String length,
             InputStream events)
             throws IOException {
-        byte[] body = events.readNBytes(MAX_BODY_BYTES + 1);
-        events.transferTo(OutputStream.nullOutputStream()); // answered when it has been sent
         PostedFeed to =
                 feed.orElseThrow(
                         () ->
                                 InvalidRequest.bad(
                                         "",
                                         "This gateway follows no KV events; see use-kv-events."));
-        if (body.length > MAX_BODY_BYTES) {
-            throw InvalidRequest.bad(
-                    "",
-                    "The body is larger than "
-                            + MAX_BODY_BYTES
-                            + " bytes; post its events in several batches.");
-        }
         PostedReader reader = reader(type);
+        // What waits for the feed is within a bound of the feed's own.
+        byte[] body = bodies.read(events, length, MAX_BODY_BYTES, TOO_LARGE, whole -> whole);
         return Uni.createFrom().emitter(answer -> hand(to, body, reader, answer));
     }
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePackException;
 import org.msgpack.core.MessageUnpacker;
+import org.msgpack.value.ValueType;
 
 /**
  * MessagePack as the tree that JSON of the same meaning gives; what JSON has no word for is
@@ -22,11 +23,12 @@ final class MsgpackTree {
     private MsgpackTree() {}
 
     /**
+     * @param room of the tree
      * @throws IOException when it is not one whole value, and nothing behind it
      */
-    static JsonNode read(byte[] bytes) throws IOException {
+    static JsonNode read(byte[] bytes, TreeRoom room) throws IOException {
         try (MessageUnpacker in = MessagePack.newDefaultUnpacker(bytes)) {
-            JsonNode value = value(in, bytes.length, 0);
+            JsonNode value = value(in, bytes.length, 0, room);
             if (in.getTotalReadBytes() != bytes.length) {
                 throw new IOException("something follows the value");
             }
@@ -36,11 +38,14 @@ final class MsgpackTree {
         }
     }
 
-    private static JsonNode value(MessageUnpacker in, int size, int depth) throws IOException {
+    private static JsonNode value(MessageUnpacker in, int size, int depth, TreeRoom room)
+            throws IOException {
         if (depth > DEEPEST) {
             throw new IOException("nested too deeply");
         }
-        return switch (in.getNextFormat().getValueType()) {
+        ValueType type = in.getNextFormat().getValueType();
+        room.take(type.isArrayType() || type.isMapType());
+        return switch (type) {
             case NIL -> {
                 in.unpackNil();
                 yield NODES.nullNode();
@@ -58,7 +63,7 @@ final class MsgpackTree {
                 checkLength(in, n, size);
                 ArrayNode array = NODES.arrayNode();
                 for (int i = 0; i < n; i++) {
-                    array.add(value(in, size, depth + 1));
+                    array.add(value(in, size, depth + 1, room));
                 }
                 yield array;
             }
@@ -67,11 +72,11 @@ final class MsgpackTree {
                 checkLength(in, n, size);
                 ObjectNode object = NODES.objectNode();
                 for (int i = 0; i < n; i++) {
-                    JsonNode name = value(in, size, depth + 1);
+                    JsonNode name = value(in, size, depth + 1, room);
                     if (!name.isTextual() || object.has(name.asText())) {
                         throw new IOException("a member's name is no text, or comes twice");
                     }
-                    object.set(name.asText(), value(in, size, depth + 1));
+                    object.set(name.asText(), value(in, size, depth + 1, room));
                 }
                 yield object;
             }

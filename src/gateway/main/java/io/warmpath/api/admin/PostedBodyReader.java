@@ -14,10 +14,10 @@ import jakarta.ws.rs.ext.MessageBodyReader;
 import jakarta.ws.rs.ext.Provider;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Type;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 @Consumes(MediaType.WILDCARD)
 public class PostedBodyReader implements MessageBodyReader<PostedBody> {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final long TOGETHER_BYTES = 4L << 20;
+
+    private final OperatorBodies bodies = new OperatorBodies(TOGETHER_BYTES);
 
     @Override
     public boolean isReadable(
@@ -49,11 +52,17 @@ public class PostedBodyReader implements MessageBodyReader<PostedBody> {
             InputStream in)
             throws IOException {
         int limit = Objects.requireNonNull(type.getAnnotation(PostedBody.Limit.class)).bytes();
-        byte[] body = in.readNBytes(limit + 1);
-        if (body.length > limit) {
-            in.transferTo(OutputStream.nullOutputStream()); // answered when it has been sent
-            throw new GatewayException(new GatewayError.BodyTooLarge(limit));
-        }
+        return bodies.<Optional<PostedBody>>read(
+                        in,
+                        headers.getFirst("content-length"),
+                        limit,
+                        new GatewayError.BodyTooLarge(limit),
+                        body -> Optional.ofNullable(read(body, type)))
+                .orElse(null);
+    }
+
+    private static @Nullable PostedBody read(byte[] body, Class<PostedBody> type)
+            throws IOException {
         try {
             return body.length == 0 ? null : JSON.readValue(body, type);
         } catch (UnrecognizedPropertyException e) {

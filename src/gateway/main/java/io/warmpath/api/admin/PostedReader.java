@@ -1,5 +1,7 @@
 package io.warmpath.api.admin;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -41,6 +43,11 @@ enum PostedReader {
                     "cache_salt");
     private static final Set<String> REMOVED = Set.of("type", "block_hashes", "medium");
     private static final Set<String> CLEARED = Set.of("type");
+
+    /** A token takes five bytes and more in JSON, as a rule: those of 8 MiB are fewer. */
+    private static final int MAX_VALUES = 1_500_000;
+
+    private static final int MAX_NESTS = 100_000;
     private static final int MAX_RANK = 1023;
     private static final int MAX_BLOCK_SIZE = 65_536;
     private static final BigInteger MOST = BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
@@ -52,7 +59,7 @@ enum PostedReader {
     PostedBatch read(byte[] body) {
         JsonNode batch;
         try {
-            batch = this == JSON ? MAPPER.readTree(body) : MsgpackTree.read(body);
+            batch = this == JSON ? json(body) : MsgpackTree.read(body, room());
         } catch (IOException e) {
             throw InvalidRequest.bad(
                     "",
@@ -84,6 +91,23 @@ enum PostedReader {
                 epoch,
                 sequence,
                 new KvBatch(ts.asDouble(0), KvBatch.NO_RANK, events, 0, 0));
+    }
+
+    private static TreeRoom room() {
+        return new TreeRoom(MAX_VALUES, MAX_NESTS);
+    }
+
+    /** Looks through it before a tree is made of it. */
+    private static JsonNode json(byte[] body) throws IOException {
+        TreeRoom room = room();
+        try (JsonParser parser = MAPPER.createParser(body)) {
+            for (JsonToken t = parser.nextToken(); t != null; t = parser.nextToken()) {
+                if (t.isScalarValue() || t.isStructStart()) {
+                    room.take(t.isStructStart());
+                }
+            }
+        }
+        return MAPPER.readTree(body);
     }
 
     private static KvEvent event(JsonNode event, String path) {

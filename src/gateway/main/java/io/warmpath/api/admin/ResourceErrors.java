@@ -3,6 +3,7 @@ package io.warmpath.api.admin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.vertx.core.Context;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorMapper;
@@ -61,8 +62,13 @@ public class ResourceErrors implements ExceptionMapper<Throwable> {
         boolean operators = !meant.stream().allMatch(AdminFilter::isForClients);
         String id = operators ? AdminAccess.requestId(request) : NAMES.of(request.headers());
         GatewayError error = error(failure, rest, request, id, operators, meant);
+        // Its body, if any, has not been read, or not to its end; threads of our own have all of
+        // it.
+        Context context = Vertx.currentContext();
         if (Context.isOnEventLoopThread()) {
-            VertxRequest.discard(request, LINGER_MILLIS); // its body, if any, has not been read
+            VertxRequest.discard(request, LINGER_MILLIS);
+        } else if (context != null) {
+            context.runOnContext(v -> VertxRequest.discard(request, LINGER_MILLIS));
         }
         Response.ResponseBuilder response = Response.status(error.httpStatus());
         ErrorMapper.headers(error, id, response::header);

@@ -24,6 +24,7 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -39,6 +40,11 @@ import org.jspecify.annotations.Nullable;
 @Path("/workers")
 @Produces(MediaType.APPLICATION_JSON)
 public class WorkersResource {
+    private static final int MOST_WORKERS = 4096;
+
+    /** Members and elements of one record. */
+    private static final int MOST_VALUES = 256;
+
     private final FleetRegistry fleet;
     private final FleetSources sources;
     private final AddressGuard addresses;
@@ -56,7 +62,7 @@ public class WorkersResource {
     }
 
     /** A worker's record, or fields to change, as {@link WorkerFields} says. */
-    @PostedBody.Limit(bytes = 1 << 20)
+    @PostedBody.Limit(bytes = 32 << 10)
     public record Fields(Map<String, Object> fields) implements PostedBody {
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         public Fields {}
@@ -83,6 +89,10 @@ public class WorkersResource {
             @Parameter(hidden = true) @HeaderParam("content-type") @Nullable String type,
             @Context HttpServerRequest request) {
         WorkerSpec spec = spec(body, type, request, WorkerFields::spec);
+        if (fleet.status().size() >= MOST_WORKERS) {
+            throw InvalidRequest.bad(
+                    "", "There are " + MOST_WORKERS + " workers; no more can be posted.");
+        }
         return changed(() -> sources.add(spec));
     }
 
@@ -153,6 +163,10 @@ public class WorkersResource {
             if (body == null) {
                 throw new IllegalArgumentException("The body is not JSON.");
             }
+            if (values(body.fields()) > MOST_VALUES) {
+                throw new IllegalArgumentException(
+                        "The record has more than " + MOST_VALUES + " values.");
+            }
             WorkerSpec spec = read.apply(body.fields());
             addresses
                     .refusal(spec, AdminAccess.isOfThisMachine(request))
@@ -166,6 +180,14 @@ public class WorkersResource {
         } catch (IllegalArgumentException e) {
             throw InvalidRequest.bad("", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static int values(@Nullable Object of) {
+        return switch (of) {
+            case Map<?, ?> map -> 1 + map.values().stream().mapToInt(WorkersResource::values).sum();
+            case List<?> list -> 1 + list.stream().mapToInt(WorkersResource::values).sum();
+            case null, default -> 1;
+        };
     }
 
     /** The worker as it is after a change. */

@@ -131,10 +131,8 @@ public final class RawAnswer extends HttpAnswer {
     public void onInputEnd(Runnable action) {
         flushes.onInputEnd(
                 () -> {
-                    if (response.headWritten()) {
+                    if (!isGone()) {
                         action.run();
-                    } else if (!isGone()) {
-                        response.writeContinue();
                     }
                 });
     }

@@ -103,8 +103,10 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
             RawRequest now = running;
             if (now != null) {
                 codec.run(now.context(), now::inputEnded);
-            } else {
+            } else if (codec.hasBegunAnswer()) {
                 client.inputEnded();
+            } else {
+                RawReply.sayContinue(client);
             }
         }
     }

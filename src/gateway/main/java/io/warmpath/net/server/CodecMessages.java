@@ -31,6 +31,9 @@ abstract class CodecMessages extends ChannelDuplexHandler {
     /** There was something that is not HTTP: nothing after it is known. */
     void spoiled() {}
 
+    /** The head of an answer goes by, which is no 1xx. */
+    void answerBegan() {}
+
     /** The end of an answer has gone by, which is no 1xx. */
     abstract void answered();
 
@@ -57,6 +60,9 @@ abstract class CodecMessages extends ChannelDuplexHandler {
     public final void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
         if (message instanceof HttpResponse answer) {
             interim = answer.status().code() < 200;
+            if (!interim) {
+                answerBegan();
+            }
         }
         if (message instanceof LastHttpContent && !interim) {
             answered();

@@ -11,6 +11,7 @@ final class CodecState extends CodecMessages {
     private int unanswered;
     private boolean body;
     private boolean spoiled;
+    private boolean answerBegun; // the head of an answer is out, its end is not
     private boolean old; // something other than HTTP/1.1 was asked for
 
     /**
@@ -53,8 +54,19 @@ final class CodecState extends CodecMessages {
         spoiled = true;
     }
 
+    /** The head of an answer is out, and its end is not. */
+    boolean hasBegunAnswer() {
+        return answerBegun;
+    }
+
+    @Override
+    void answerBegan() {
+        answerBegun = true;
+    }
+
     @Override
     void answered() {
+        answerBegun = false;
         if (unanswered > 0) {
             unanswered--;
         }

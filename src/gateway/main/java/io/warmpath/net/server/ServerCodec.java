@@ -129,6 +129,11 @@ public final class ServerCodec {
         return state.isAnswering();
     }
 
+    /** The head of an answer has gone through it, and its end has not. */
+    public boolean hasBegunAnswer() {
+        return state.hasBegunAnswer();
+    }
+
     /** For one more request. */
     public Context context() {
         return VertxInternals.another(connection);

@@ -3,8 +3,10 @@ package io.warmpath.api.admin;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quarkus.resteasy.reactive.jackson.runtime.serialisers.BasicServerJacksonMessageBodyWriter;
 import io.vertx.core.Context;
+import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.Router;
+import io.warmpath.net.VertxInternals;
 import jakarta.enterprise.inject.Instance;
 import jakarta.ws.rs.core.MediaType;
 import java.io.IOException;
@@ -47,9 +49,29 @@ import org.jboss.resteasy.reactive.spi.BeanFactory;
  * handlers answer.
  */
 public final class AdminRoute {
-    private static final Executor WORKERS =
+    private static final Executor THREADS =
             Executors.newCachedThreadPool(
                     Thread.ofPlatform().name("rest-worker-", 0).daemon().factory());
+
+    /** Blocking work goes on in the context of its request, as in Quarkus. */
+    private static final Executor WORKERS =
+            work -> {
+                Context request = Vertx.currentContext();
+                if (request == null) { // an answer of a thread of the gateway's own
+                    THREADS.execute(work);
+                    return;
+                }
+                THREADS.execute(
+                        () -> {
+                            Object before = VertxInternals.enter(request);
+                            try {
+                                work.run();
+                            } finally {
+                                VertxInternals.leave(request, before);
+                            }
+                        });
+            };
+
     private static final Index INDEX = index();
     private static final Generated GENERATED = new Generated();
 

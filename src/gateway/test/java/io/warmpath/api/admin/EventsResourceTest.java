@@ -27,6 +27,7 @@ import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -156,6 +157,27 @@ class EventsResourceTest {
         json("{\"x\":\"" + "x".repeat(8 << 20) + "\"}")
                 .statusCode(400)
                 .body("error.message", containsString("several batches"));
+    }
+
+    /** A value of two bytes takes a hundred in a tree. */
+    @Test
+    void a_body_of_very_many_small_values_is_refused_before_a_tree_is_made_of_it() {
+        String most = "100000 arrays and objects";
+        json(batch(0, "{},".repeat(120_000) + "{}"))
+                .statusCode(400)
+                .body("error.message", containsString(most));
+        json(batch(0, "1,".repeat(1_600_000) + "1"))
+                .statusCode(400)
+                .body("error.message", containsString("1500000 values"));
+        byte[] arrays = new byte[120_005];
+        Arrays.fill(arrays, (byte) 0x90);
+        ByteBuffer.wrap(arrays).put((byte) 0xdd).putInt(120_000);
+        msgpack(arrays).statusCode(400).body("error.message", containsString(most));
+        // The control: as many tokens as a large batch has.
+        json(batch(0, STORED.replace("[0,1]", "[" + "70000,".repeat(1_000_000) + "1]")))
+                .statusCode(400)
+                .body("error.param", equalTo("events[0].token_ids"));
+        json(batch(0, STORED)).statusCode(200);
     }
 
     private static String batch(int sequence, String event) {

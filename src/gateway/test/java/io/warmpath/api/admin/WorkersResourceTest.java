@@ -5,6 +5,7 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasSize;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.restassured.builder.RequestSpecBuilder;
@@ -40,6 +41,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -324,6 +326,58 @@ class WorkersResourceTest {
                 .post("/workers")
                 .then()
                 .statusCode(413);
+    }
+
+    @Test
+    void a_body_that_says_it_is_too_large_is_refused_before_it_is_sent() throws Exception {
+        api();
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.actualPort())) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream()
+                    .write(
+                            ("POST /workers HTTP/1.1\r\nHost: g\r\nContent-Type: application/json"
+                                            + "\r\nContent-Length: 1000000000\r\n\r\n{")
+                                    .getBytes(StandardCharsets.US_ASCII));
+            assertEquals(
+                    "HTTP/1.1 413",
+                    new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII));
+            // Read for a moment, so that the answer arrives, then no more.
+            assertTimeoutPreemptively(
+                    Duration.ofSeconds(10), () -> socket.getInputStream().readAllBytes());
+        }
+    }
+
+    @Test
+    void a_record_of_very_many_values_is_refused() {
+        api().contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\",\"models\":[" + "\"m\",".repeat(300) + "\"m\"]}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.message", containsString("more than 256 values"));
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void a_fleet_that_is_full_takes_no_more() {
+        for (int i = 0; i < 4095; i++) {
+            fleet.add(WorkerSpec.of("http://h" + i + ":1"));
+        }
+        RequestSpecification api = api(Optional.empty());
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:1\"}")
+                .post("/workers")
+                .then()
+                .statusCode(202);
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://a:2\"}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.message", containsString("4096 workers"));
+        assertEquals(4096, fleet.status().size());
     }
 
     @Test
