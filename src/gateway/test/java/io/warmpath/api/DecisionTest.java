@@ -246,7 +246,8 @@ class DecisionTest {
         start();
         gateway.tokens.ids = null;
         assertEquals(200, gateway.post(Gateway.ASK, "x-warmpath-explain: 1").status());
-        String opaque = Gateway.ASK.replace("{\"model\"", "{\"lora_path\":\"a\",\"model\"");
+        String opaque =
+                Gateway.ASK.replace("{\"model\"", "{\"truncate_prompt_tokens\":5,\"model\"");
         RawClient.Answer answer = gateway.post(opaque, "x-warmpath-explain: 1");
         assertEquals("w0", answer.header("x-warmpath-worker"));
         assertEquals("text/event-stream", answer.header("content-type"), "the engine's stay");
