@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     prompts themselves
  * @param shared what shared pools hold of the prompt; null when there is none or none was asked
  * @param outputTokens how long the answer is expected to be; 0 when not known
+ * @param mostOutputTokens how long the client lets it be; 0 when not said
  * @param detail how much the decision tells, and whether it is one
  * @param ineligible workers that are not among the candidates, for the explanation only
  * @param circumstances what held beside it, for the explanation only
@@ -40,6 +41,7 @@ public record RoutingRequest(
         RouterOverrides overrides,
         @Nullable SharedView shared,
         int outputTokens,
+        int mostOutputTokens,
         Detail detail,
         List<Ineligible> ineligible,
         Circumstances circumstances,

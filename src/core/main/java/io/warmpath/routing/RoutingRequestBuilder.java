@@ -20,6 +20,7 @@ public final class RoutingRequestBuilder {
     private RouterOverrides overrides = RouterOverrides.NONE;
     private @Nullable SharedView shared;
     private int outputTokens;
+    private int mostOutputTokens;
     private RoutingRequest.Detail detail = RoutingRequest.Detail.CHOSEN;
     private List<Ineligible> ineligible = List.of();
     private Circumstances circumstances = Circumstances.NONE;
@@ -40,6 +41,7 @@ public final class RoutingRequestBuilder {
         overrides = request.overrides();
         shared = request.shared();
         outputTokens = request.outputTokens();
+        mostOutputTokens = request.mostOutputTokens();
         detail = request.detail();
         ineligible = request.ineligible();
         circumstances = request.circumstances();
@@ -81,6 +83,11 @@ public final class RoutingRequestBuilder {
         return this;
     }
 
+    public RoutingRequestBuilder mostOutputTokens(int value) {
+        mostOutputTokens = value;
+        return this;
+    }
+
     public RoutingRequestBuilder detail(RoutingRequest.Detail value) {
         detail = value;
         return this;
@@ -113,6 +120,7 @@ public final class RoutingRequestBuilder {
                 overrides,
                 shared,
                 outputTokens,
+                mostOutputTokens,
                 detail,
                 ineligible,
                 circumstances,

@@ -255,8 +255,10 @@ public final class Scorer {
             facts.nowNanos = speeds.now();
             facts.unheard = speeds.unheard();
             facts.fleet = speeds.fleet(request.candidates(), facts.nowNanos);
-            facts.outputTokens =
+            double answer =
                     request.outputTokens() > 0 ? request.outputTokens() : speeds.outputTokens();
+            int most = request.mostOutputTokens();
+            facts.outputTokens = most > 0 ? Math.min(most, answer) : answer;
         }
         model.cost().begin(facts, candidates);
         return facts;

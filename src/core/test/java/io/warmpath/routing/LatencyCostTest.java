@@ -434,6 +434,17 @@ class LatencyCostTest {
                         .ineligible(List.of())
                         .build();
         assertTrue(term(router.decide(hinted), 0, "own_decode_ms") < usual / 100);
+        RoutingRequest bounded = r.toBuilder().mostOutputTokens(8).build();
+        assertTrue(
+                term(router.decide(bounded), 0, "own_decode_ms") < usual / 30,
+                "no answer is longer than its client lets it be");
+        assertEquals(
+                usual,
+                term(
+                        router.decide(r.toBuilder().mostOutputTokens(999).build()),
+                        0,
+                        "own_decode_ms"),
+                1e-9);
         for (int i = 0; i < 300; i++) {
             Sent s = occupy(router, 10);
             s.firstToken();

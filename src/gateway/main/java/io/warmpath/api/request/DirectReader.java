@@ -291,7 +291,7 @@ public final class DirectReader {
                                 overrides == null ? fields.hints.overrides() : overrides),
                         hints(),
                         fields.edits(),
-                        new InferenceRequest.Form(true, explain, false, false));
+                        new InferenceRequest.Form(true, explain, false, false, 0));
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

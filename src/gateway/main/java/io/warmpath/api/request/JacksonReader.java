@@ -70,7 +70,8 @@ final class JacksonReader {
             }
             case STREAM -> fields.stream = bool(name, value, false);
             case STREAM_OPTIONS -> streamOptions(name, value);
-            case MAX_TOKENS, MAX_COMPLETION_TOKENS -> integer(name, value);
+            case MAX_TOKENS, MAX_COMPLETION_TOKENS ->
+                    fields.mostTokens(m, integer(name, value).orElse(0));
             case N -> {
                 integer(name, value);
                 fields.several = value == JsonToken.VALUE_NUMBER_INT && json.getValueAsLong() > 1;

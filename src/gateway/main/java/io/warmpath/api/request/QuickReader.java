@@ -82,8 +82,8 @@ final class QuickReader {
                 && streamOptions()
                 && bool(RequestMember.STREAM)
                 && bool(RequestMember.ADD_GENERATION_PROMPT)
-                && integer(RequestMember.MAX_TOKENS)
-                && integer(RequestMember.MAX_COMPLETION_TOKENS)
+                && mostTokens(RequestMember.MAX_TOKENS)
+                && mostTokens(RequestMember.MAX_COMPLETION_TOKENS)
                 && several()
                 && salt()
                 && ranks()
@@ -130,6 +130,16 @@ final class QuickReader {
                         && scan.kind(RequestMember.N) != 'n'
                         && digits(RequestMember.N) > 1;
         return integer(RequestMember.N);
+    }
+
+    private boolean mostTokens(RequestMember m) {
+        if (!integer(m)) {
+            return false;
+        }
+        if (scan.has(m) && scan.kind(m) != 'n') {
+            fields.mostTokens(m, digits(m));
+        }
+        return true;
     }
 
     private boolean integer(RequestMember m) {

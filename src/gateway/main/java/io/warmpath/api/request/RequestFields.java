@@ -51,6 +51,10 @@ final class RequestFields {
     /** More than one answer is asked for. */
     boolean several;
 
+    // Tokens that an answer may have, by the older and the newer name; 0: not said.
+    private int maxTokens;
+    private int maxCompletionTokens;
+
     ByteRange rank = ByteRange.ABSENT;
     ByteRange modelSpan = ByteRange.ABSENT;
     ByteRange salt = ByteRange.ABSENT;
@@ -70,6 +74,26 @@ final class RequestFields {
         if (path != null) {
             forEngines = path;
         }
+    }
+
+    /**
+     * @param name of the two
+     * @param tokens as said; what no answer can have says nothing and is the engine's to refuse
+     */
+    void mostTokens(RequestMember name, long tokens) {
+        int most = tokens > 0 && tokens <= Integer.MAX_VALUE ? (int) tokens : 0;
+        if (name == RequestMember.MAX_TOKENS) {
+            maxTokens = most;
+        } else {
+            maxCompletionTokens = most;
+        }
+    }
+
+    /** The smaller one of both. */
+    private int mostTokens() {
+        return maxTokens == 0 || maxCompletionTokens == 0
+                ? maxTokens + maxCompletionTokens
+                : Math.min(maxTokens, maxCompletionTokens);
     }
 
     /** The body has {@code request_id}, by which these engines know, and end, a response. */
@@ -133,7 +157,8 @@ final class RequestFields {
                         hints.worker(), hints.rank(), hints.taints(), hints.overrides()),
                 requestHints,
                 edits(),
-                new InferenceRequest.Form(stream, terms.explain(), passThrough, several));
+                new InferenceRequest.Form(
+                        stream, terms.explain(), passThrough, several, mostTokens()));
     }
 
     BodyEdits edits() {

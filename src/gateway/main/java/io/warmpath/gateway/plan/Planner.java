@@ -205,6 +205,7 @@ public final class Planner {
                                         .overrides(request.routing().overrides())
                                         .shared(tokens == null ? null : tokens.shared())
                                         .outputTokens(request.hints().expectedOutput())
+                                        .mostOutputTokens(request.form().mostTokens())
                                         .detail(detail)
                                         .ineligible(ineligible)
                                         .circumstances(circumstances)

@@ -77,10 +77,12 @@ public record InferenceRequest(
      *     embeddings, images, responses and the like
      * @param several answers are asked for ({@code n}): what an engine reports as cached is then
      *     partly what it has just computed for the first of them
+     * @param mostTokens an answer may have ({@code max_tokens}); 0 when not said
      */
-    public record Form(boolean stream, boolean explain, boolean passThrough, boolean several) {
+    public record Form(
+            boolean stream, boolean explain, boolean passThrough, boolean several, int mostTokens) {
         /** One answer in one piece. */
-        public static final Form WHOLE = new Form(false, false, false, false);
+        public static final Form WHOLE = new Form(false, false, false, false, 0);
     }
 
     public String requestId() {

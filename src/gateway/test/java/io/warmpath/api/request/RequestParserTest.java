@@ -110,6 +110,27 @@ class RequestParserTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "'\"max_tokens\":9,',9",
+        "'\"max_completion_tokens\":9,',9",
+        "'\"max_tokens\":9,\"max_completion_tokens\":7,',7",
+        "'\"max_tokens\":9,\"max_tokens\":12,',12",
+        "'\"max_tokens\":9,\"max_tokens\":null,',0",
+        "'\"max_tokens\":0,',0",
+        "'\"max_tokens\":-4,',0",
+        "'\"max_tokens\":99999999999,',0",
+        "'',0"
+    })
+    void how_long_the_client_lets_an_answer_be_is_known(String member, int most) {
+        // The second way of writing a name is left to the slow reader.
+        for (String name : new String[] {"\"max", "\"\\u006dax"}) {
+            String body = "{\"model\":\"m\"," + member.replace("\"max", name) + USER + "}";
+            InferenceRequest request = parse(Endpoint.CHAT, Buffer.buffer(body));
+            assertEquals(most, request.form().mostTokens(), body);
+        }
+    }
+
     private static InferenceRequest unread(Buffer body, boolean explain) {
         MultiMap none = MultiMap.caseInsensitiveMultiMap();
         return RequestParser.parse(
