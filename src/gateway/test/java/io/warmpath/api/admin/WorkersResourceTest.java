@@ -335,7 +335,7 @@ class WorkersResourceTest {
             socket.setSoTimeout(10_000);
             socket.getOutputStream()
                     .write(
-                            ("POST /workers HTTP/1.1\r\nHost: g\r\nContent-Type: application/json"
+                            ("POST /workers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
                                             + "\r\nContent-Length: 1000000000\r\n\r\n{")
                                     .getBytes(StandardCharsets.US_ASCII));
             assertEquals(
