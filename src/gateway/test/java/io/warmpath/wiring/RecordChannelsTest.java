@@ -84,6 +84,13 @@ class RecordChannelsTest {
                 assertEquals(
                         1, ChannelGateway.metric("warmpath_channel_connected{channel=\"usage\"}"));
 
+                await().atMost(SOON)
+                        .ignoreExceptions() // their stream may not be there yet
+                        .untilAsserted(
+                                () ->
+                                        assertTrue(
+                                                records(server, "decisions", 2)
+                                                        .containsKey("before-the-server")));
                 server.kill();
                 // What the connector tries again, and the queue, take some; all requests are
                 // served.
