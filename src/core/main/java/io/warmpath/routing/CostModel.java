@@ -23,19 +23,4 @@ public interface CostModel {
      * @param at first of their places
      */
     double cost(Facts facts, double decodeBlocks, double @Nullable [] terms, int at);
-
-    /** It fills in {@link Facts#loadMillis} and {@link Facts#restMillis}. */
-    default boolean isTime() {
-        return false;
-    }
-
-    /**
-     * Writes what was added to a candidate's cost after it was made.
-     *
-     * @param at first of the places of its terms
-     * @param millis added for what other gateways may have sent
-     */
-    default void addUnheard(double[] terms, int at, double millis, double cost) {
-        throw new UnsupportedOperationException("this cost is no time");
-    }
 }

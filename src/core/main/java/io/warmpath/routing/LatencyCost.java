@@ -149,13 +149,13 @@ public final class LatencyCost implements CostModel {
         return cost;
     }
 
-    @Override
-    public boolean isTime() {
-        return true;
-    }
-
-    @Override
-    public void addUnheard(double[] terms, int at, double millis, double cost) {
+    /**
+     * Writes what was added to a candidate's cost after it was made.
+     *
+     * @param at first of the places of its terms
+     * @param millis added for what other gateways may have sent
+     */
+    static void addUnheard(double[] terms, int at, double millis, double cost) {
         Term.UNHEARD_MS.set(terms, at, millis);
         Term.COST.set(terms, at, cost);
     }

@@ -86,7 +86,9 @@ public final class Scorer {
             other.cost().begin(facts, candidates);
         }
         UnheardWork unheard =
-                model.isTime() && facts.unheard.millis() > 0 ? new UnheardWork(count) : null;
+                shown.kind() == CostKind.LATENCY && facts.unheard.millis() > 0
+                        ? new UnheardWork(count)
+                        : null;
         RateState[] states = detailed && speeds != null ? new RateState[count] : null;
         for (int i = 0; i < count; i++) {
             Candidate candidate = candidates.get(i);
@@ -119,7 +121,7 @@ public final class Scorer {
             double level = unheard.addTo(costs, facts.unheard.millis());
             for (int i = 0; terms != null && i < count; i++) {
                 int at = i * names.size() + Facts.NAMES.size();
-                model.addUnheard(terms, at, unheard.added(i, level), costs[i]);
+                LatencyCost.addUnheard(terms, at, unheard.added(i, level), costs[i]);
                 scores.set(i, scores.get(i).withCost(costs[i]));
             }
         }
