@@ -55,21 +55,25 @@ final class Picker {
         IntPredicate tied = i -> scores.cost(i) == cost;
         double drawn = random.get().nextDouble();
         int chosen = -1;
-        int gateways = scores.unheard().gateways();
-        if (gateways > 1 && alike(candidates, tied)) {
-            chosen = firstFrom(scores.unheard().first(count), count, tied);
-        } else if (alike(candidates, tied)) {
-            long earliest = lastTurns.earliest(candidates, tied);
+        if (alike(candidates, tied)) {
             chosen =
-                    WeightedDraw.draw(
-                            candidates,
-                            i -> tied.test(i) && lastTurns.of(candidates.get(i)) == earliest,
-                            drawn);
+                    scores.unheard().gateways() > 1
+                            ? firstFrom(scores.unheard().first(count), count, tied)
+                            : earliestTurn(candidates, tied, drawn);
         }
         if (chosen < 0) { // also where all of these have had another turn meanwhile
             chosen = WeightedDraw.draw(candidates, tied, drawn);
         }
         return new Choice(Choice.Kind.TIE_DRAWN, chosen, count, ties, cost, cost, drawn, 0);
+    }
+
+    /** By chance where several had none; negative when all have had another turn meanwhile. */
+    private int earliestTurn(List<Candidate> candidates, IntPredicate tied, double drawn) {
+        long earliest = lastTurns.earliest(candidates, tied);
+        return WeightedDraw.draw(
+                candidates,
+                i -> tied.test(i) && lastTurns.of(candidates.get(i)) == earliest,
+                drawn);
     }
 
     /** The next one in the order of the candidates, from this one on. */
