@@ -34,6 +34,11 @@ public final class PrefixUsers {
         return blockSize;
     }
 
+    /** Leading blocks that somebody uses. */
+    public int blocks() {
+        return size == 0 ? 0 : ends[size - 1];
+    }
+
     public int stretches() {
         return size;
     }

@@ -213,18 +213,8 @@ final class Facts {
         most = request.promptTokens() / blockSize;
         mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
         promptBlocks = blocks(request.promptTokens(), blockSize);
-        match = matchOf(reported);
+        match = request.match(reported);
         users = potential.users(reported);
-    }
-
-    private @Nullable PrefixMatch matchOf(int reported) {
-        List<PrefixMatch> matches = request.matches();
-        for (int i = 0; i < matches.size(); i++) {
-            if (matches.get(i).blockSize() == reported) {
-                return matches.get(i);
-            }
-        }
-        return null;
     }
 
     /** Finds {@link #leastPrefillTokens}; only for who needs it, it reads every load. */

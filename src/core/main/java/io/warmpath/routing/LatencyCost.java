@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * cost  = t * max(0, (wait + room + (1 + h * (price - 1)) * (f * prefill + load) + f * step
  *                     + overdue + d * v * (own + others)) / w + unheard - p)
- * price = 1 + g * rho / (1 - rho)
+ * price = 1 + g * (rho / (1 - rho) + e / (1 - e))
  * v     = 0.05 + 0.1 * (1 - rho / 0.85)
  * room  = d * time of an answer * blocks wanted / blocks there * u^4 / (1 - u)
  * </pre>
@@ -23,16 +23,17 @@ import org.jspecify.annotations.Nullable;
  * <p>wait: prefill of requests there without a first token, less what the oldest have been served.
  * room: what others wait for blocks that this one takes; u is the part of the worker's KV blocks
  * that running requests and their answers want, at most 0.93. rho: the booked share of the
- * candidates' time, at most 0.85. price: makes a missed cache dearer the fuller the fleet is, when
- * every miss lengthens every queue. h: 1 over the workers that the requests with the missing prefix
- * would fill, at most 1: a copy of a hot prefix serves them all. prefill, load: of the tokens not
- * cached, and of those in slower tiers. step: of the first token. overdue: the oldest request there
- * takes longer than can be right. unheard: what other gateways may have sent there ({@link
- * UnheardWork}). own: how much slower the answer will run there. others: how much slower it makes
- * theirs. v: worth of that time against the time to a first token; the more the idler the fleet. f
- * and d: how much slower the worker is than predicted, in prefill and in decoding. w: the worker's
- * weight. p: {@link PinView#weight} times the prefill of what is pinned there. t: {@link
- * TaintRules#costFactor}.
+ * candidates' time, at most 0.85. e: the part of what is computed that was evicted before. price:
+ * makes a missed cache dearer the fuller the fleet is, when every miss lengthens every queue, and
+ * the shorter its memory, when every miss evicts what somebody comes back for. h: 1 over the
+ * workers that the requests with the missing prefix would fill, at most 1: a copy of a hot prefix
+ * serves them all. prefill, load: of the tokens not cached, and of those in slower tiers. step: of
+ * the first token. overdue: the oldest request there takes longer than can be right. unheard: what
+ * other gateways may have sent there ({@link UnheardWork}). own: how much slower the answer will
+ * run there. others: how much slower it makes theirs. v: worth of that time against the time to a
+ * first token; the more the idler the fleet. f and d: how much slower the worker is than predicted,
+ * in prefill and in decoding. w: the worker's weight. p: {@link PinView#weight} times the prefill
+ * of what is pinned there. t: {@link TaintRules#costFactor}.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -88,7 +89,7 @@ public final class LatencyCost implements CostModel {
     @Override
     public void begin(Facts f, List<Candidate> candidates) {
         double rho = LatencyPriors.bounded(f.fleet.utilisation());
-        f.workPrice = priors.price(rho);
+        f.workPrice = priors.price(rho, f.fleet.evicted());
         f.decodeWeight =
                 DECODE_WEIGHT + IDLE_DECODE_WEIGHT * (1 - rho / LatencyPriors.MOST_UTILISATION);
     }

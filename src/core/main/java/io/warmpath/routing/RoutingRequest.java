@@ -63,6 +63,26 @@ public record RoutingRequest(
         return new RoutingRequestBuilder(candidates, promptTokens, matches);
     }
 
+    /** What is known of the prompt in blocks of this size; null: nothing is. */
+    public @Nullable PromptBlocks prompt(int blockSize) {
+        for (int i = 0; i < prompts.size(); i++) {
+            if (prompts.get(i).blockSize() == blockSize) {
+                return prompts.get(i);
+            }
+        }
+        return null;
+    }
+
+    /** Who holds the prompt in blocks of this size; null: nobody was asked. */
+    public @Nullable PrefixMatch match(int blockSize) {
+        for (int i = 0; i < matches.size(); i++) {
+            if (matches.get(i).blockSize() == blockSize) {
+                return matches.get(i);
+            }
+        }
+        return null;
+    }
+
     public RoutingRequestBuilder toBuilder() {
         return new RoutingRequestBuilder(this);
     }

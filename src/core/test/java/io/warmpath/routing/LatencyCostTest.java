@@ -73,14 +73,15 @@ class LatencyCostTest {
         double b = P.prefillMillis(3000, 0);
         assertEquals(32.66, a, 0.005);
         assertEquals(101.94, b, 0.005);
-        assertEquals(1, P.price(0));
-        assertEquals(2, P.price(0.5), 1e-12);
-        assertEquals(4, P.price(0.75), 1e-12);
+        assertEquals(1, P.price(0, 0));
+        assertEquals(2, P.price(0.5, 0), 1e-12);
+        assertEquals(4, P.price(0.75, 0), 1e-12);
+        assertEquals(3, P.price(0.5, 0.5), 1e-12, "and half of what is computed was evicted");
         assertEquals(0.85, LatencyPriors.bounded(3));
-        assertEquals(105, 40 + P.price(0.5) * a, 0.5);
-        assertEquals(204, P.price(0.5) * b, 0.5);
-        assertEquals(331, 200 + P.price(0.75) * a, 0.5);
-        assertEquals(408, P.price(0.75) * b, 0.5);
+        assertEquals(105, 40 + P.price(0.5, 0) * a, 0.5);
+        assertEquals(204, P.price(0.5, 0) * b, 0.5);
+        assertEquals(331, 200 + P.price(0.75, 0) * a, 0.5);
+        assertEquals(408, P.price(0.75, 0) * b, 0.5);
     }
 
     @Test

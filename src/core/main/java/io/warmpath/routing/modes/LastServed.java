@@ -6,7 +6,6 @@ import io.warmpath.routing.RoutingRequest;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.IntPredicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which worker served a prefix last, for ties that nothing else decides: before a worker's first
@@ -26,7 +25,7 @@ final class LastServed {
 
     /** Remembers that the request goes to this candidate. */
     void remember(RoutingRequest request, Candidate candidate) {
-        PromptBlocks prompt = named(request, candidate.worker().blockSize());
+        PromptBlocks prompt = request.prompt(candidate.worker().blockSize());
         if (prompt == null) {
             return;
         }
@@ -82,14 +81,5 @@ final class LastServed {
 
     private static long packed(long name, int slot) {
         return (name & 0xffff_ffff_0000_0000L) | (slot + 1L & 0xffff_ffffL);
-    }
-
-    private static @Nullable PromptBlocks named(RoutingRequest request, int blockSize) {
-        for (int i = 0; i < request.prompts().size(); i++) {
-            if (request.prompts().get(i).blockSize() == blockSize) {
-                return request.prompts().get(i);
-            }
-        }
-        return null;
     }
 }

@@ -23,6 +23,7 @@ final class LearningRouter implements Router {
     private final Scorer scorer;
     private final LatencyPriors priors;
     private final LoadBook loads;
+    private final ComputedBlocks computed = new ComputedBlocks();
 
     /**
      * @param rates those that the router shows or decides by
@@ -42,6 +43,7 @@ final class LearningRouter implements Router {
 
     @Override
     public Sent sent(RoutingDecision decision, boolean streamed) {
+        computed.sent(decision, rates);
         return rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
     }
 

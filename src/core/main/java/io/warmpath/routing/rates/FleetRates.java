@@ -9,6 +9,8 @@ package io.warmpath.routing.rates;
  * @param decodeFactor the same of decoding
  * @param hostFactor the same of loading from host memory
  * @param poolFactor the same of loading from slower tiers
+ * @param evicted part of the prompt blocks to compute that some engine had computed before and that
+ *     none holds any more, 0..{@link #MOST_EVICTED}
  */
 public record FleetRates(
         double utilisation,
@@ -16,7 +18,11 @@ public record FleetRates(
         double prefillFactor,
         double decodeFactor,
         double hostFactor,
-        double poolFactor) {
+        double poolFactor,
+        double evicted) {
     /** Nothing was seen: as the priors say. */
-    public static final FleetRates UNSEEN = new FleetRates(0, 0, 1, 1, 1, 1);
+    public static final FleetRates UNSEEN = new FleetRates(0, 0, 1, 1, 1, 1, 0);
+
+    /** A fleet that has forgotten more than that of what it is asked again is as good as lost. */
+    static final double MOST_EVICTED = 0.8;
 }

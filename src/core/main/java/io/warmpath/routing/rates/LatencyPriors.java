@@ -13,7 +13,8 @@ package io.warmpath.routing.rates;
  * @param prefillMillisPerPair of its attention to one token before it
  * @param hostTokensPerSecond how fast cached tokens come from host memory
  * @param poolTokensPerSecond how fast they come from disk or a pool
- * @param workPrice how much dearer work becomes with the fleet's load; 0: not at all
+ * @param workPrice how much dearer work becomes with the fleet's load and with what it evicts; 0:
+ *     not at all
  * @param outputTokens length of an answer, until some were seen
  */
 public record LatencyPriors(
@@ -78,11 +79,13 @@ public record LatencyPriors(
     }
 
     /**
-     * Worth of work against waiting.
+     * Worth of work against waiting: what others lose by it, because they wait for it and because
+     * what it leaves in the cache evicts what some of them come back for.
      *
      * @param utilisation as {@link #bounded}
+     * @param evicted as {@link FleetRates#evicted}
      */
-    public double price(double utilisation) {
-        return 1 + workPrice * utilisation / (1 - utilisation);
+    public double price(double utilisation, double evicted) {
+        return 1 + workPrice * (utilisation / (1 - utilisation) + evicted / (1 - evicted));
     }
 }

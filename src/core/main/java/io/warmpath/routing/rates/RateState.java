@@ -18,6 +18,7 @@ package io.warmpath.routing.rates;
  * @param decode the same of decoding
  * @param host the same of loading from host memory
  * @param pool the same of loading from slower tiers
+ * @param again blocks computed although some engine had computed them before, against all
  */
 public record RateState(
         int pending,
@@ -33,7 +34,8 @@ public record RateState(
         Ratio prefill,
         Ratio decode,
         Ratio host,
-        Ratio pool) {
+        Ratio pool,
+        Ratio again) {
     /** Length of a time window, over which the share of booked time is taken. */
     static final long WINDOW_NANOS = 20_000_000_000L;
 
@@ -50,6 +52,7 @@ public record RateState(
                     Long.MIN_VALUE,
                     0,
                     0,
+                    Ratio.NONE,
                     Ratio.NONE,
                     Ratio.NONE,
                     Ratio.NONE,

@@ -39,6 +39,10 @@ final class SlotRates {
     private Ratio decode = Ratio.NONE;
     private Ratio host = Ratio.NONE;
     private Ratio pool = Ratio.NONE;
+
+    /** Blocks computed again against all that were computed. */
+    private Ratio again = Ratio.NONE;
+
     private volatile RateState state = RateState.IDLE;
 
     SlotRates(int slot, LatencyPriors priors) {
@@ -72,6 +76,11 @@ final class SlotRates {
         arriving.add(work, priors, now);
         publish();
         return r;
+    }
+
+    synchronized void computed(int blocks, int anew) {
+        again = again.with(anew, blocks);
+        publish();
     }
 
     /** Of another gateway: no sample, and its work may have been booked before. */
@@ -225,7 +234,8 @@ final class SlotRates {
                         prefill,
                         decode,
                         host,
-                        pool);
+                        pool,
+                        again);
     }
 
     /**

@@ -32,6 +32,9 @@ public final class WorkerRates implements Speeds {
     /** The prefill of another gateway's request moves the mean by this part. */
     private static final double UNHEARD_WEIGHT = 1.0 / 64;
 
+    /** Blocks that nothing was evicted of, which a fleet starts from. */
+    private static final double PRIOR_BLOCKS = 64;
+
     private final LatencyPriors priors;
     private final LongSupplier nanoTime;
 
@@ -115,6 +118,7 @@ public final class WorkerRates implements Speeds {
         Sum decode = new Sum();
         Sum host = new Sum();
         Sum pool = new Sum();
+        Sum again = new Sum();
         for (int i = 0; i < candidates.size(); i++) {
             RateState s = state(candidates.get(i).slot());
             booked += s.bookedMillis(current, passed);
@@ -123,6 +127,7 @@ public final class WorkerRates implements Speeds {
             decode.add(s.decode());
             host.add(s.host());
             pool.add(s.pool());
+            again.add(s.again());
         }
         return new FleetRates(
                 booked / (candidates.size() * (RateState.WINDOW_NANOS / 1e6)),
@@ -130,7 +135,8 @@ public final class WorkerRates implements Speeds {
                 prefill.factor(),
                 decode.factor(),
                 host.factor(),
-                pool.factor());
+                pool.factor(),
+                again.part(PRIOR_BLOCKS));
     }
 
     /**
@@ -153,6 +159,16 @@ public final class WorkerRates implements Speeds {
                 }
             }
         };
+    }
+
+    /**
+     * A request is about to be sent there.
+     *
+     * @param blocks a sample of those that it has to compute
+     * @param again of these, computed before and held by nobody any more
+     */
+    public void computed(WorkerSlot slot, int blocks, int again) {
+        of(slot).computed(blocks, again);
     }
 
     /** As {@link Router#sentByPeer}. */
@@ -251,6 +267,10 @@ public final class WorkerRates implements Speeds {
 
         double factor() {
             return Ratio.fleetFactor(observed, predicted);
+        }
+
+        double part(double prior) {
+            return Math.min(FleetRates.MOST_EVICTED, observed / (predicted + prior));
         }
     }
 

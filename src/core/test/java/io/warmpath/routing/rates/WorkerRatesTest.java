@@ -219,7 +219,7 @@ class WorkerRatesTest {
         for (int i = 0; i < 3000; i++) {
             answer(prefill(1_000_000), 1);
         }
-        FleetRates fast = new FleetRates(0, 0, 0.02, 1, 1, 1);
+        FleetRates fast = new FleetRates(0, 0, 0.02, 1, 1, 1, 0);
         assertEquals(0.02, state().prefillFactor(fast));
     }
 

@@ -60,8 +60,8 @@ public interface LatencyConfig {
     @WithDefault("1.0")
     @Setting(
             doc =
-                    "How much dearer work becomes against waiting as the fleet fills; 2 to 4"
-                            + " where KV memory is short.",
+                    "How much dearer work becomes against waiting as the fleet fills, and as what"
+                            + " it evicts is asked for again.",
             unit = "",
             min = 0,
             max = 1e9)
