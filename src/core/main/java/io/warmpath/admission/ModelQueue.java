@@ -204,10 +204,13 @@ public final class ModelQueue {
     }
 
     private void seen(Tenant tenant) {
-        if (!tenant.name().equals(lastTenant)) {
+        String last = lastTenant;
+        if (!tenant.name().equals(last)) {
             lastTenant = tenant.name();
-            changedNanos = nanoTime.getAsLong();
-            changed = true;
+            if (!last.isEmpty()) {
+                changedNanos = nanoTime.getAsLong();
+                changed = true;
+            }
         }
     }
 
