@@ -39,14 +39,15 @@ import org.junit.jupiter.api.io.TempDir;
  * tenants of which one sends nine tenths. {@code TurnsInVirtualTimeTest} plays it with a better
  * model of engines.
  *
- * <p>{@code -Dtest.turns.seconds=300} is how long each run takes; 5 s otherwise, which is too short
- * for a p99 that can be relied on, so it is held to 3 times in place of 2.
+ * <p>{@code -Dtest.turns.seconds=300} is how long each run takes, and the p99 is held to twice;
+ * with 5 s otherwise there are some 70 requests, of which the p90 is held to three times.
  */
 @Tag("slow")
 class TurnsOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int SECONDS = Integer.getInteger("test.turns.seconds", 5);
     private static final double MOST = SECONDS >= 60 ? 2 : 3;
+    private static final double PERCENTILE = SECONDS >= 60 ? 0.99 : 0.9;
     private static final int ENGINES = 4;
     private static final int PREFILL_PER_SECOND = 10_000;
     private static final int MEAN_PROMPT = 1_000;
@@ -105,7 +106,7 @@ class TurnsOnSimTest {
                             .interToken(Duration.ofMillis(5));
         }
         gateway = SimGateway.start(settings, engines);
-        play(false, WARM_UP, false);
+        play(true, WARM_UP, false);
     }
 
     /** Tenants 1 to 19 have three tenths of the capacity, tenant 0 nine times that or nothing. */
@@ -202,7 +203,7 @@ class TurnsOnSimTest {
     }
 
     /** Of the 19; who has no answer counts with what it has waited so far. */
-    private static double p99(List<Answer> answers) {
+    private static double late(List<Answer> answers) {
         double[] sorted =
                 answers.stream()
                         .filter(a -> a.tenant != 0 && (a.status == 200 || a.status == 0))
@@ -210,11 +211,11 @@ class TurnsOnSimTest {
                         .sorted()
                         .toArray();
         assertTrue(sorted.length > 10, () -> sorted.length + " answers");
-        return sorted[(int) Math.ceil(sorted.length * 0.99) - 1];
+        return sorted[(int) Math.ceil(sorted.length * PERCENTILE) - 1];
     }
 
     private double ratio(String what, List<Answer> alone, List<Answer> with) {
-        double ratio = p99(with) / p99(alone);
+        double ratio = late(with) / late(alone);
         Map<String, Long> statuses =
                 with.stream()
                         .collect(
@@ -224,12 +225,13 @@ class TurnsOnSimTest {
                                         Collectors.counting()));
         System.out.printf(
                 Locale.ROOT,
-                "%s, %d s: p99 of the others %.0f ms alone, %.0f ms with, ratio %.2f; %s; most"
+                "%s, %d s: p%.0f of the others %.0f ms alone, %.0f ms with, ratio %.2f; %s; most"
                         + " waiting %.0f, most in bodies %.0f kB%n",
                 what,
                 SECONDS,
-                p99(alone),
-                p99(with),
+                100 * PERCENTILE,
+                late(alone),
+                late(with),
                 ratio,
                 statuses,
                 mostWaiting,
@@ -285,7 +287,7 @@ class TurnsOnSimTest {
         List<Answer> alone = play(false, Math.min(SECONDS, 30), false);
         List<Answer> with = play(true, Math.min(SECONDS, 30), false);
         double ratio = ratio("no queue", alone, with);
-        assertTrue(ratio > 2 * MOST, () -> "ratio " + ratio);
+        assertTrue(ratio > MOST, () -> "ratio " + ratio);
     }
 
     /** What an operator sees of it. */
