@@ -362,8 +362,9 @@ run_fuzz() {
 # test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
 # test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
 # test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
+# test.turns.seconds: how long an overload by one of 20 tenants is played in real time (5 otherwise); 17 minutes in all with 300.
 run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
+    -Dtest.turns.seconds=300 -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
     -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
     -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200; }
 

@@ -13,6 +13,7 @@ import java.util.regex.Pattern;
  * @param requestsPerMinute 0: no limit
  * @param tokensPerMinute prompt and answer together; 0: no limit
  * @param policyClass of all its requests; empty: what the request says
+ * @param weight its tenant's part of what there is while others wait, against theirs; 1 or more
  * @param direct may use {@code /router/*}
  * @param handOff may send what acts on engines or on other requests, as a router does
  */
@@ -24,10 +25,13 @@ public record Grant(
         long requestsPerMinute,
         long tokensPerMinute,
         String policyClass,
+        int weight,
         boolean direct,
         boolean handOff) {
     /** More would overflow a {@link Budget}'s clock, and limits nobody. */
     public static final long MAX_PER_MINUTE = 1_000_000_000L;
+
+    public static final int MAX_WEIGHT = 1_000;
 
     private static final int MAX_NAME = 128;
 
@@ -46,6 +50,9 @@ public record Grant(
         if (models.stream().anyMatch(String::isEmpty)) {
             throw new IllegalArgumentException("a model's name is empty");
         }
+        if (weight < 1 || weight > MAX_WEIGHT) {
+            throw new IllegalArgumentException("a weight is a whole number in 1.." + MAX_WEIGHT);
+        }
         checkLimit(requestsPerMinute);
         checkLimit(tokensPerMinute);
     }
@@ -58,7 +65,7 @@ public record Grant(
 
     /** May do everything, under this name. */
     public static Grant all(String name) {
-        return new Grant(name, "", false, List.of(), 0, 0, "", false, false);
+        return new Grant(name, "", false, List.of(), 0, 0, "", 1, false, false);
     }
 
     public static boolean isTenant(String text) {

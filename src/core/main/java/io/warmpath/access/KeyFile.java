@@ -24,6 +24,7 @@ public final class KeyFile {
                     "requests-per-minute",
                     "tokens-per-minute",
                     "policy-class",
+                    "weight",
                     "direct-api",
                     "hand-off",
                     "expires");
@@ -72,6 +73,7 @@ public final class KeyFile {
                             whole(m, "requests-per-minute", at),
                             whole(m, "tokens-per-minute", at),
                             m.containsKey("policy-class") ? text(m, "policy-class", at) : "",
+                            weight(m, at),
                             flag(m, "direct-api", at),
                             flag(m, "hand-off", at));
             return new KeyRecord(hash(text(m, "sha256", at), at), grant, expires(m, at));
@@ -115,6 +117,12 @@ public final class KeyFile {
             return ((Number) value).longValue();
         }
         throw new IllegalArgumentException(at + "." + name + " must be a whole number");
+    }
+
+    private static int weight(Map<?, ?> m, String at) {
+        return m.containsKey("weight")
+                ? Math.clamp(whole(m, "weight", at), 0, Grant.MAX_WEIGHT + 1)
+                : 1;
     }
 
     private static List<String> models(Map<?, ?> m, String at) {

@@ -44,6 +44,11 @@ public final class Visit {
         return tenant;
     }
 
+    /** Whom this request counts for when turns are taken: its tenant, or else its client alone. */
+    public String turnsOf() {
+        return tenant.isEmpty() ? "key:" + caller.grant().name() : tenant;
+    }
+
     public boolean allows(String model) {
         return caller.grant().allows(model);
     }

@@ -99,6 +99,11 @@ public final class Admission {
         return queues.values().stream().mapToInt(ModelQueue::size).sum();
     }
 
+    /** The queues there are, by model. */
+    public Map<String, ModelQueue> queues() {
+        return new TreeMap<>(queues);
+    }
+
     public BusyThresholds busy(String model) {
         return busy.getOrDefault(model, options.busy());
     }

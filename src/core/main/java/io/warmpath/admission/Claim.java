@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a request brings to the queue. Frozen when it arrives.
  *
+ * @param tenant whose it is
  * @param family policy family it names, may be empty
  * @param tokens of its prompt, 0 when not known
  * @param cachedTokens of them on the best rank
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     wait for; called on any thread, must be quick
  */
 public record Claim(
+        Tenant tenant,
         String family,
         int tokens,
         int cachedTokens,
@@ -28,7 +30,7 @@ public record Claim(
         return Math.max(0, tokens - cachedTokens);
     }
 
-    /** What it takes from its class's deficit. */
+    /** What it takes from its class's deficit, and its tenant is charged when it starts. */
     long cost() {
         return Math.max(1, uncachedTokens());
     }

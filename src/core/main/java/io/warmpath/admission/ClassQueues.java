@@ -2,7 +2,6 @@ package io.warmpath.admission;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -11,12 +10,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The turn goes round the classes. A class gains its quantum when the turn comes to it and keeps
  * the turn while its deficit pays for its first request. A class that is empty loses its deficit;
- * one that may not start anything now keeps it and gains nothing. When a whole round starts nothing
- * the rounds up to the next start are credited at once, so a step costs O(classes + log waiting).
+ * one that may not start anything now keeps it and gains nothing. Who of a class is next, {@link
+ * FairQueue} says. When a whole round starts nothing the rounds up to the next start are credited
+ * at once, so a step costs O(classes + log waiting).
  */
 final class ClassQueues {
     private final List<PolicyClass> classes;
-    private final List<TreeSet<Ticket>> waiting = new ArrayList<>();
+    private final List<FairQueue> waiting = new ArrayList<>();
     private final long[] deficits;
     private final long[] rawTokens;
     private final long[] cachedTokens;
@@ -26,7 +26,7 @@ final class ClassQueues {
     ClassQueues(List<PolicyClass> classes) {
         this.classes = classes;
         for (int i = 0; i < classes.size(); i++) {
-            waiting.add(new TreeSet<>());
+            waiting.add(new FairQueue());
         }
         deficits = new long[classes.size()];
         rawTokens = new long[classes.size()];
@@ -58,6 +58,29 @@ final class ClassQueues {
                 : null;
     }
 
+    /**
+     * The tenant has as many places as it may have: the free ones times its weight. So one tenant
+     * alone has half of the places at most, two have a third each, and there is room for one that
+     * comes late.
+     */
+    boolean hasItsPart(int policyClass, Tenant tenant, int workers) {
+        long limit = PolicyClass.times(classes.get(policyClass).requestLimit(), workers);
+        if (limit == PolicyClass.NO_LIMIT || !tenant.isKnown()) {
+            return false;
+        }
+        FairQueue queue = waiting.get(policyClass);
+        return queue.size(tenant) >= tenant.weight() * (limit - queue.size());
+    }
+
+    /** While nobody waits: what tenants have had is no debt any more. */
+    void forget() {
+        waiting.forEach(FairQueue::forget);
+    }
+
+    FairQueue queue(int policyClass) {
+        return waiting.get(policyClass);
+    }
+
     void add(Ticket ticket) {
         if (waiting.get(ticket.policyClass).add(ticket)) {
             count(ticket, 1);
@@ -66,42 +89,41 @@ final class ClassQueues {
 
     /** False when it does not wait. */
     boolean remove(Ticket ticket) {
-        int c = ticket.policyClass;
-        if (!waiting.get(c).remove(ticket)) {
-            return false;
+        boolean was = waiting.get(ticket.policyClass).remove(ticket);
+        if (was) {
+            left(ticket);
         }
-        count(ticket, -1);
-        if (waiting.get(c).isEmpty()) {
-            deficits[c] = 0;
-        }
-        return true;
+        return was;
     }
 
     /**
      * Takes the next one to start.
      *
-     * @param canStart whether the first of a class may start now; asked once per class at most
+     * @param canStart whether a request may start now; asked for the first ones of a class's
+     *     tenants
      */
     @Nullable Ticket next(Predicate<Ticket> canStart) {
-        boolean[] open = new boolean[classes.size()];
+        @Nullable Ticket[] open = new @Nullable Ticket[classes.size()];
         boolean any = false;
         for (int i = 0; i < open.length; i++) {
-            open[i] = !waiting.get(i).isEmpty() && canStart.test(waiting.get(i).first());
-            any |= open[i];
+            open[i] = waiting.get(i).next(canStart);
+            any |= open[i] != null;
         }
         if (!any) {
             return null;
         }
-        if (open[turn] && affords(turn)) {
-            return take(turn);
+        Ticket now = open[turn];
+        if (now != null && affords(turn, now)) {
+            return take(now);
         }
         while (true) {
             for (int step = 0; step < open.length; step++) {
                 turn = (turn + 1) % open.length;
-                if (open[turn]) {
+                Ticket first = open[turn];
+                if (first != null) {
                     deficits[turn] += classes.get(turn).quantum();
-                    if (affords(turn)) {
-                        return take(turn);
+                    if (affords(turn, first)) {
+                        return take(first);
                     }
                 }
             }
@@ -110,30 +132,39 @@ final class ClassQueues {
     }
 
     /** All rounds but the last before something can start. */
-    private void skipRounds(boolean[] open) {
+    private void skipRounds(@Nullable Ticket[] open) {
         long rounds = Long.MAX_VALUE;
         for (int i = 0; i < open.length; i++) {
-            if (open[i]) {
-                long missing = waiting.get(i).first().claim.cost() - deficits[i];
+            Ticket first = open[i];
+            if (first != null) {
+                long missing = first.claim.cost() - deficits[i];
                 rounds = Math.min(rounds, Math.ceilDiv(missing, classes.get(i).quantum()));
             }
         }
         for (int i = 0; i < open.length; i++) {
-            if (open[i]) {
+            if (open[i] != null) {
                 deficits[i] += (rounds - 1) * classes.get(i).quantum();
             }
         }
     }
 
-    private boolean affords(int policyClass) {
-        return deficits[policyClass] >= waiting.get(policyClass).first().claim.cost();
+    private boolean affords(int policyClass, Ticket first) {
+        return deficits[policyClass] >= first.claim.cost();
     }
 
-    private Ticket take(int policyClass) {
-        Ticket first = waiting.get(policyClass).first();
-        deficits[policyClass] -= first.claim.cost();
-        remove(first);
-        return first;
+    private Ticket take(Ticket ticket) {
+        int c = ticket.policyClass;
+        waiting.get(c).take(ticket);
+        deficits[c] -= ticket.claim.cost();
+        left(ticket);
+        return ticket;
+    }
+
+    private void left(Ticket ticket) {
+        count(ticket, -1);
+        if (size(ticket.policyClass) == 0) {
+            deficits[ticket.policyClass] = 0;
+        }
     }
 
     private void count(Ticket ticket, int sign) {

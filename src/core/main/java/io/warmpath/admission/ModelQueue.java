@@ -2,7 +2,9 @@ package io.warmpath.admission;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,16 +20,47 @@ public final class ModelQueue {
     /** What became of a request that wanted to enter. */
     public sealed interface Entry {
         /** It may start at once. */
-        record Admitted() implements Entry {}
+        record Admitted(Account account) implements Entry {}
 
         /** Its start is called later, on any thread; or it leaves by {@link #leave}. */
         record Waiting(Ticket ticket) implements Entry {}
 
         /** The queue is full. */
         record Full(String policyClass, String limit) implements Entry {}
+
+        /**
+         * Its tenant has its part of the queue.
+         *
+         * @param nanos how long the first of the tenant's requests has waited
+         */
+        record OverShare(long nanos) implements Entry {}
     }
 
-    private static final Entry ADMITTED = new Entry.Admitted();
+    /** Tenants are held apart for this long after the last time that they took turns. */
+    static final long CONTENDED_NANOS = 10_000_000_000L;
+
+    /** A token of an answer is as much work as this many of a prompt. */
+    static final int ANSWER_TOKEN_WORK = 2;
+
+    /** Whom the answer of a request is charged to. Holds nothing of the request. Any thread. */
+    public final class Account {
+        private final int policyClass;
+        private final Tenant tenant;
+
+        private Account(int policyClass, Tenant tenant) {
+            this.policyClass = policyClass;
+            this.tenant = tenant;
+        }
+
+        /** The answer has had so many tokens; not above 0: nothing is known. */
+        public void answered(long tokens) {
+            if (waiting > 0 && tokens > 0) {
+                synchronized (ModelQueue.this) {
+                    queues.queue(policyClass).used(tenant, tokens * ANSWER_TOKEN_WORK);
+                }
+            }
+        }
+    }
 
     private final Policies policies;
     private final LoadBook loads;
@@ -35,6 +68,10 @@ public final class ModelQueue {
     private final LongSupplier nanoTime;
     private final long bornNanos;
     private final ClassQueues queues;
+    // Whether several tenants send: written by all threads, each write as good as the other.
+    private volatile String lastTenant = "";
+    private volatile long changedNanos;
+    private volatile boolean changed;
     private long tickets;
     private @Nullable Ticket starting;
 
@@ -56,16 +93,26 @@ public final class ModelQueue {
      */
     public Entry enter(Claim claim, int workers, Runnable start) {
         int policyClass = policies.classOf(claim.family(), claim.uncachedTokens());
-        if (waiting == 0 && hasRoom(policyClass, claim)) {
-            return ADMITTED;
+        seen(claim.tenant());
+        if (waiting == 0 && hasRoom(policyClass, claim, contended())) {
+            return new Entry.Admitted(new Account(policyClass, claim.tenant()));
         }
         Ticket ticket;
         synchronized (this) {
+            if (!contended()) {
+                queues.forget(); // what one has used while nobody else wanted it
+            }
             String over = queues.overLimit(policyClass, claim, workers);
             if (over != null) {
                 return new Entry.Full(policies.classes().get(policyClass).name(), over);
             }
             long now = nanoTime.getAsLong();
+            if (queues.hasItsPart(policyClass, claim.tenant(), workers)) {
+                FairQueue queue = queues.queue(policyClass);
+                queue.refused(claim.tenant());
+                Ticket first = queue.first(claim.tenant());
+                return new Entry.OverShare(first == null ? 0 : now - first.arrivedNanos);
+            }
             double key =
                     policies.classes()
                             .get(policyClass)
@@ -82,7 +129,10 @@ public final class ModelQueue {
     /** It may start at once: nobody waits, and some rank has room. Takes no place. */
     public boolean hasRoom(Claim claim) {
         return waiting == 0
-                && hasRoom(policies.classOf(claim.family(), claim.uncachedTokens()), claim);
+                && hasRoom(
+                        policies.classOf(claim.family(), claim.uncachedTokens()),
+                        claim,
+                        contended());
     }
 
     /** Load went down, or the fleet changed: starts the next one if there is room. */
@@ -95,7 +145,7 @@ public final class ModelQueue {
             if (starting != null) {
                 return; // it wakes the next one itself
             }
-            next = queues.next(t -> hasRoom(t.policyClass, t.claim));
+            next = queues.next(t -> hasRoom(t.policyClass, t.claim, !t.due && contended()));
             starting = next;
             waiting = queues.size();
         }
@@ -132,22 +182,58 @@ public final class ModelQueue {
         return was;
     }
 
+    /** Whom the answer of a request that has waited is charged to. */
+    public Account account(Ticket ticket) {
+        return new Account(ticket.policyClass, ticket.claim.tenant());
+    }
+
+    /** How tenants stand, by class; {@code most} of each class, who waits most first. */
+    public synchronized Map<String, List<TenantShare>> shares(int most) {
+        Map<String, List<TenantShare>> all = new LinkedHashMap<>();
+        for (int i = 0; i < policies.classes().size(); i++) {
+            all.put(
+                    policies.classes().get(i).name(),
+                    queues.queue(i).shares(most, nanoTime.getAsLong()));
+        }
+        return all;
+    }
+
     /** Requests that wait. */
     public int size() {
         return waiting;
     }
 
-    /** Some rank that the request may go to is not full, or there is none to wait for. */
-    private boolean hasRoom(int policyClass, Claim claim) {
-        PolicyClass.Threshold threshold = policies.classes().get(policyClass).threshold();
+    private void seen(Tenant tenant) {
+        String last = lastTenant;
+        if (!tenant.name().equals(last)) {
+            lastTenant = tenant.name();
+            if (!last.isEmpty()) {
+                changedNanos = nanoTime.getAsLong();
+                changed = true;
+            }
+        }
+    }
+
+    /** More than one tenant has sent something lately. */
+    private boolean contended() {
+        return changed && nanoTime.getAsLong() - changedNanos < CONTENDED_NANOS;
+    }
+
+    /**
+     * Some rank that the request may go to is not full, or there is none to wait for.
+     *
+     * @param ahead its tenant has had its turn, and others want theirs
+     */
+    private boolean hasRoom(int policyClass, Claim claim, boolean ahead) {
+        PolicyClass own = policies.classes().get(policyClass);
+        PolicyClass.Threshold threshold = ahead ? own.threshold().whenAhead() : own.threshold();
         List<Candidate> eligible = claim.eligible().get();
         if (eligible == null) {
             return true;
         }
         for (int i = 0; i < eligible.size(); i++) {
             Candidate c = eligible.get(i);
-            if (!threshold.exceeded(
-                    loads.load(c.slot()).prefillTokens(), c.worker(), defaultBatch)) {
+            if (!threshold.exceeded(loads.load(c.slot()), c.worker(), defaultBatch)) {
                 return true;
             }
         }

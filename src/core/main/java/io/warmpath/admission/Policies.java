@@ -70,9 +70,14 @@ public record Policies(String defaultFamily, List<Bucket> buckets, List<PolicyCl
         return buckets.stream().map(Bucket::name).toList();
     }
 
-    /** One class for everybody. */
-    public static Policies single(QueuePolicy policy, double threshold) {
-        return new Policies("default", List.of(), List.of(PolicyClass.single(policy, threshold)));
+    /**
+     * One class for everybody.
+     *
+     * @param requestLimit that may wait per worker; {@link PolicyClass#NO_LIMIT}
+     */
+    public static Policies single(QueuePolicy policy, double threshold, long requestLimit) {
+        return new Policies(
+                "default", List.of(), List.of(PolicyClass.single(policy, threshold, requestLimit)));
     }
 
     /** Number of the class in {@link #classes}. */

@@ -10,6 +10,10 @@ public final class Ticket implements Comparable<Ticket> {
     final int policyClass;
     final long arrivedNanos;
     final Runnable start;
+
+    /** Its tenant neither waited nor was in debt when it came; guarded by its queue. */
+    boolean due;
+
     private final double key;
     private final long number;
 

@@ -21,6 +21,7 @@ public enum ErrorKind {
     FORBIDDEN(403, Type.PERMISSION, "forbidden"),
     UNAUTHORIZED(401, Type.INVALID_REQUEST, "invalid_api_key"),
     RATE_LIMITED(429, Type.RATE_LIMIT, "rate_limit_exceeded", true),
+    OVER_SHARE(429, Type.RATE_LIMIT, "queue_share_exceeded", true),
     NO_HEALTHY_WORKER(503, Type.UNAVAILABLE, "no_healthy_worker", true),
     TAINTS_NOT_TOLERATED(503, Type.UNAVAILABLE, "taints_not_tolerated", true),
     OVERLOADED(503, Type.OVERLOADED, "overloaded", true),

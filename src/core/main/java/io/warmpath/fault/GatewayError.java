@@ -291,6 +291,23 @@ public sealed interface GatewayError {
         }
     }
 
+    /** So many of the client's requests wait for this model that others would find no room. */
+    record OverShare(String model, Duration retryAfter) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.OVER_SHARE;
+        }
+
+        @Override
+        public String message() {
+            return "As many of your requests wait for a worker of `"
+                    + model
+                    + "` as your share of the queue allows; try again in "
+                    + Math.ceilDiv(retryAfter.toMillis(), 1000L)
+                    + " s.";
+        }
+    }
+
     /**
      * No healthy worker serves the model now, but one may soon: it is known, or a worker has not
      * said yet what it serves.

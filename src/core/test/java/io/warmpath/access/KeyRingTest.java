@@ -39,6 +39,18 @@ class KeyRingTest {
     }
 
     @Test
+    void a_weight_is_1_unless_it_is_said() {
+        assertEquals(1, read(record()).getFirst().grant().weight());
+        assertEquals(1_000, read(record("weight", 1_000)).getFirst().grant().weight());
+        for (Object wrong : List.of(0, -3, 1_001, Long.MAX_VALUE, 1.5, "2")) {
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> read(record("weight", wrong)),
+                    wrong::toString);
+        }
+    }
+
+    @Test
     void the_hash_is_sha_256_as_other_tools_make_it() {
         assertEquals(
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -95,7 +107,7 @@ class KeyRingTest {
     }
 
     private static Grant limited(String name) {
-        return new Grant(name, "", false, List.of(), 1, 0, "", false, false);
+        return new Grant(name, "", false, List.of(), 1, 0, "", 1, false, false);
     }
 
     @Test
@@ -145,7 +157,7 @@ class KeyRingTest {
     })
     void an_allow_list_has_names_and_beginnings(String model, boolean allowed) {
         Grant grant =
-                new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", false, false);
+                new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", 1, false, false);
         assertEquals(allowed, grant.allows(model));
         assertTrue(Grant.all("b").allows(model));
     }

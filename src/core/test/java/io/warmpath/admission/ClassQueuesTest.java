@@ -28,7 +28,7 @@ class ClassQueuesTest {
             int tokens,
             double priority,
             int strict) {
-        Claim claim = new Claim("", tokens, 0, priority, strict, () -> null);
+        Claim claim = new Claim(Tenant.NOBODY, "", tokens, 0, priority, strict, () -> null);
         double key = policy.key(priority, (double) arrived, claim.uncachedTokens());
         return new Ticket(claim, policyClass, arrived, key, number++, () -> {});
     }
@@ -105,10 +105,12 @@ class ClassQueuesTest {
         ClassQueues q = new ClassQueues(List.of(policy("a", QueuePolicy.FCFS, 100)));
         Ticket first = ticket(0, QueuePolicy.FCFS, 1, 90, 0, 0);
         q.add(first);
-        Claim more = new Claim("", 20, 0, 0, 0, () -> null);
+        Claim more = new Claim(Tenant.NOBODY, "", 20, 0, 0, 0, () -> null);
         assertEquals("prompt tokens", q.overLimit(0, more, 1));
         assertNull(q.overLimit(0, more, 2));
-        assertEquals("cached tokens", q.overLimit(0, new Claim("", 10, 51, 0, 0, () -> null), 1));
+        assertEquals(
+                "cached tokens",
+                q.overLimit(0, new Claim(Tenant.NOBODY, "", 10, 51, 0, 0, () -> null), 1));
         q.add(ticket(0, QueuePolicy.FCFS, 2, 1, 0, 0));
         q.add(ticket(0, QueuePolicy.FCFS, 3, 1, 0, 0));
         assertEquals("requests", q.overLimit(0, more, 1));

@@ -54,7 +54,7 @@ class ModelQueueTest {
     }
 
     private Claim claim(List<Candidate> eligible) {
-        return new Claim("", 10, 0, 0, 0, () -> eligible);
+        return new Claim(Tenant.NOBODY, "", 10, 0, 0, 0, () -> eligible);
     }
 
     private Ticket wait(ModelQueue queue, String name) {
@@ -65,7 +65,7 @@ class ModelQueueTest {
 
     @Test
     void a_request_waits_while_every_rank_is_over_its_fraction() {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0.5));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0.5, PolicyClass.NO_LIMIT));
         load(0, 501); // of 1000, which the engine told
         LoadBook.Booking second = load(1, 1000); // of 2000, the default: not over
         assertInstanceOf(Entry.Admitted.class, q.enter(claim(both), 2, () -> {}));
@@ -84,7 +84,7 @@ class ModelQueueTest {
 
     @Test
     void at_threshold_0_any_prefill_makes_a_request_wait() {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, PolicyClass.NO_LIMIT));
         load(0, 1);
         assertInstanceOf(Entry.Admitted.class, q.enter(claim(both), 2, () -> {}));
         load(1, 1);
@@ -95,7 +95,7 @@ class ModelQueueTest {
     /** Only what has started is booked, so the next one has to wait for that. */
     @Test
     void one_request_at_a_time_leaves_and_the_next_sees_its_load() {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, PolicyClass.NO_LIMIT));
         LoadBook.Booking first = load(0, 1);
         load(1, 1);
         Ticket a = wait(q, "a");
@@ -115,7 +115,7 @@ class ModelQueueTest {
 
     @Test
     void who_leaves_is_not_started_and_who_was_told_to_start_has_to_say_so() {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, PolicyClass.NO_LIMIT));
         LoadBook.Booking first = load(0, 1);
         load(1, 1);
         Ticket a = wait(q, "a");
@@ -156,9 +156,118 @@ class ModelQueueTest {
         assertEquals(new Entry.Full("small", "requests"), q.enter(claim(both), 2, () -> {}));
     }
 
+    private Claim claim(String tenant, int weight) {
+        return new Claim(new Tenant(tenant, weight), "", 10, 0, 0, 0, () -> both);
+    }
+
+    private Entry enter(ModelQueue queue, String tenant, int weight) {
+        nanos.addAndGet(1_000_000_000);
+        return queue.enter(claim(tenant, weight), 2, () -> started.add(tenant));
+    }
+
+    /** Of 12 places: 6 for who is alone, 3 of the other 6 for the second, and so on. */
+    @Test
+    void one_tenant_does_not_fill_the_queue() {
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, 6));
+        load(0, 1);
+        load(1, 1);
+        for (int i = 0; i < 6; i++) {
+            assertInstanceOf(Entry.Waiting.class, enter(q, "hog", 1));
+        }
+        assertEquals(new Entry.OverShare(6_000_000_000L), enter(q, "hog", 1));
+        for (int i = 0; i < 3; i++) {
+            assertInstanceOf(Entry.Waiting.class, enter(q, "a", 1));
+        }
+        assertEquals(new Entry.OverShare(3_000_000_000L), enter(q, "a", 1));
+        for (int i = 0; i < 2; i++) {
+            assertInstanceOf(Entry.Waiting.class, enter(q, "heavy", 2));
+        }
+        assertEquals(new Entry.OverShare(2_000_000_000L), enter(q, "heavy", 2));
+        assertInstanceOf(Entry.Waiting.class, enter(q, "b", 1));
+        assertEquals(new Entry.Full("default", "requests"), enter(q, "c", 1));
+        assertEquals(
+                List.of("hog:6:1", "a:3:1", "heavy:2:1", "b:1:0"),
+                q.shares(9).get("default").stream()
+                        .map(s -> s.tenant() + ":" + s.waiting() + ":" + s.refused())
+                        .toList());
+    }
+
+    @Test
+    void an_answer_is_charged_to_its_tenant() {
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, 6));
+        ModelQueue.Account account =
+                assertInstanceOf(Entry.Admitted.class, enter(q, "a", 1)).account();
+        LoadBook.Booking all = load(0, 1);
+        load(1, 1);
+        Ticket a = assertInstanceOf(Entry.Waiting.class, enter(q, "a", 1)).ticket();
+        Ticket b = assertInstanceOf(Entry.Waiting.class, enter(q, "b", 1)).ticket();
+        account.answered(-1);
+        account.answered(1);
+        all.close();
+        q.wake();
+        assertEquals(List.of("b"), started);
+        q.started(b);
+        q.started(a);
+        assertEquals(List.of("b", "a"), started);
+    }
+
+    /** Of 1,000 and 2,000 tokens a step, half for who comes seldom, and an eighth of that. */
+    @Test
+    void who_sends_seldom_finds_room_where_who_sends_most_has_to_wait() {
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0.5, 60));
+        assertInstanceOf(Entry.Admitted.class, enter(q, "a", 1));
+        LoadBook.Booking full = load(0, 501);
+        load(1, 1001);
+        Ticket hog = assertInstanceOf(Entry.Waiting.class, enter(q, "hog", 1)).ticket();
+        assertInstanceOf(Entry.Waiting.class, enter(q, "hog", 1));
+        full.close();
+        LoadBook.Booking some = load(0, 63); // an eighth of 500 is 62.5
+        q.wake();
+        assertEquals(List.of("hog"), started, "its first, as it did not wait before");
+        q.started(hog);
+        assertEquals(List.of("hog"), started);
+        Ticket a = assertInstanceOf(Entry.Waiting.class, enter(q, "a", 1)).ticket();
+        assertEquals(List.of("hog", "a"), started);
+        q.started(a);
+        assertEquals(List.of("hog", "a"), started);
+        some.close();
+        load(0, 62);
+        q.wake();
+        assertEquals(List.of("hog", "a", "hog"), started);
+    }
+
+    @Test
+    void one_tenant_alone_is_ahead_of_nobody_and_two_are_until_one_is_silent() {
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0.5, 60));
+        load(0, 400);
+        load(1, 1001);
+        assertInstanceOf(Entry.Admitted.class, enter(q, "a", 1));
+        assertInstanceOf(Entry.Admitted.class, enter(q, "a", 1));
+        Ticket b = assertInstanceOf(Entry.Waiting.class, enter(q, "b", 1)).ticket();
+        assertEquals(List.of("b"), started, "400 of 500 is above an eighth, but it is its turn");
+        q.started(b);
+        nanos.addAndGet(ModelQueue.CONTENDED_NANOS);
+        assertInstanceOf(Entry.Admitted.class, enter(q, "b", 1));
+    }
+
+    @Test
+    void a_request_waits_while_running_ones_fill_the_memory() {
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0.5, 6));
+        loads.book(new WorkerSlot(0), 0, 101); // of 100 blocks
+        LoadBook.Booking other = loads.book(new WorkerSlot(1), 0, 101);
+        Ticket a = wait(q, "a");
+        assertEquals(List.of(), started);
+        other.close();
+        q.wake();
+        assertEquals(List.of("a"), started);
+        q.started(a);
+        PolicyClass.Threshold never = PolicyClass.Threshold.NEVER;
+        assertFalse(never.exceeded(loads.load(new WorkerSlot(0)), both.getFirst().worker(), 1));
+    }
+
     @Test
     void when_nobody_serves_the_model_any_more_there_is_nothing_to_wait_for() {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, PolicyClass.NO_LIMIT));
         assertInstanceOf(Entry.Admitted.class, q.enter(claim(null), 1, () -> {}));
         assertInstanceOf(Entry.Waiting.class, q.enter(claim(List.of()), 1, () -> {}));
     }
@@ -189,7 +298,7 @@ class ModelQueueTest {
      */
     @Test
     void nobody_is_lost_between_threads() throws Exception {
-        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0));
+        ModelQueue q = queue(Policies.single(QueuePolicy.FCFS, 0, PolicyClass.NO_LIMIT));
         AtomicInteger done = new AtomicInteger();
         int threads = 4;
         int each = 3000;
@@ -246,6 +355,7 @@ class ModelQueueTest {
                     }
                 }
                 case Entry.Full full -> throw new IllegalStateException(full.toString());
+                case Entry.OverShare over -> throw new IllegalStateException(over.toString());
             }
         }
     }

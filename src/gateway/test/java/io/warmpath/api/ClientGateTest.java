@@ -66,21 +66,35 @@ class ClientGateTest {
     private KeyRing ring() {
         return new KeyRing(
                 List.of(
-                        key("all", new Grant("all", "", false, List.of(), 0, 0, "", true, false)),
+                        key(
+                                "all",
+                                new Grant("all", "", false, List.of(), 0, 0, "", 1, true, false)),
                         key(
                                 "tenant",
                                 new Grant(
-                                        "t", "acme", false, List.of("m"), 0, 0, "", false, false)),
-                        key("front", new Grant("f", "", true, List.of(), 0, 0, "", false, false)),
+                                        "t",
+                                        "acme",
+                                        false,
+                                        List.of("m"),
+                                        0,
+                                        0,
+                                        "",
+                                        1,
+                                        false,
+                                        false)),
+                        key(
+                                "front",
+                                new Grant("f", "", true, List.of(), 0, 0, "", 1, false, false)),
                         key(
                                 "other-model",
-                                new Grant("o", "", false, List.of("x-*"), 0, 0, "", true, false)),
+                                new Grant(
+                                        "o", "", false, List.of("x-*"), 0, 0, "", 1, true, false)),
                         key(
                                 "limited",
-                                new Grant("l", "", false, List.of(), 2, 0, "", false, false)),
+                                new Grant("l", "", false, List.of(), 2, 0, "", 1, false, false)),
                         key(
                                 "tokens",
-                                new Grant("k", "", false, List.of(), 0, 1000, "", false, false)),
+                                new Grant("k", "", false, List.of(), 0, 1000, "", 1, false, false)),
                         key("not-direct", Grant.all("n"))),
                 new Budgets(10),
                 Instant::now,

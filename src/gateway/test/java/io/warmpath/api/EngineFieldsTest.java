@@ -293,7 +293,7 @@ class EngineFieldsTest {
     }
 
     private static KeyRecord key(String name, boolean handOff) {
-        Grant grant = new Grant(name, "", false, List.of(), 0, 0, "", false, handOff);
+        Grant grant = new Grant(name, "", false, List.of(), 0, 0, "", 1, false, handOff);
         return new KeyRecord(KeyHash.of("key-" + name), grant, null);
     }
 

@@ -49,6 +49,7 @@ public class KeyBench {
                             Grant.MAX_PER_MINUTE,
                             Grant.MAX_PER_MINUTE,
                             "",
+                            1,
                             false,
                             false);
             records.add(new KeyRecord(KeyHash.of(shown[i]), grant, null));

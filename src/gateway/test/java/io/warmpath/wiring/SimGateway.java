@@ -174,6 +174,10 @@ public final class SimGateway {
         return client.send(request.timeout(SOON).build(), HttpResponse.BodyHandlers.ofString());
     }
 
+    URI url() {
+        return url;
+    }
+
     double gauge(String name) {
         return meters.get(name).gauge().value();
     }

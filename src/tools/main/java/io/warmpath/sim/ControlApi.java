@@ -25,6 +25,7 @@ import java.util.function.Supplier;
  *   <li>{@code /sim/stop}: takes connections and answers nothing, running answers included, until
  *       {@code /sim/stop?on=0}
  *   <li>{@code /sim/slow?ms=N}: completion requests begin N milliseconds later; 0 ends it
+ *   <li>{@code /sim/speed?percent=N}: computing and decoding go so fast from then on; 100 ends it
  *   <li>{@code /sim/health?status=S[&text=T]}: what {@code /health} answers; 200 ends it
  *   <li>{@code /sim/template?start=TEXT}: prompts of chats begin with this text; none ends it
  * </ul>
@@ -82,6 +83,14 @@ final class ControlApi {
                 }
                 case "/sim/slow" -> {
                     faults.delay(Duration.ofMillis(number(exchange, "ms", 0)));
+                    exchange.json(200, "{\"armed\":true}");
+                }
+                case "/sim/speed" -> {
+                    int percent = number(exchange, "percent", 100);
+                    if (percent < 1) {
+                        throw new IllegalArgumentException("percent must be 1 or more");
+                    }
+                    ranks.forEach(r -> r.speed(percent / 100.0));
                     exchange.json(200, "{\"armed\":true}");
                 }
                 case "/sim/health" -> {

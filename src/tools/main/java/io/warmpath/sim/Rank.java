@@ -10,6 +10,7 @@ import io.warmpath.sim.engine.HostDma;
 import io.warmpath.sim.engine.PoolLink;
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Timers;
+import io.warmpath.sim.engine.Timing;
 import io.warmpath.sim.session.RankSessions;
 import io.warmpath.sim.wire.EventPublisher;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ final class Rank {
     private final boolean sglang;
     private final @Nullable PoolLink link;
     private final RankSessions sessions;
+    private final Timing timing;
     private boolean silent;
 
     /**
@@ -41,6 +43,7 @@ final class Rank {
             EventPublisher publisher,
             Set<Integer> bos) {
         this.publisher = publisher;
+        this.timing = options.timing();
         this.sglang = options.wire().sglang();
         SimPool pool = options.pool();
         this.link = pool == null ? null : pool.link();
@@ -67,6 +70,11 @@ final class Rank {
                         this::publish);
         this.sessions =
                 new RankSessions(scheduler, cache, timers, bos, options.agents().radixSessions());
+    }
+
+    /** Computing and decoding go this many times as fast as they were set up; copies do not. */
+    void speed(double times) {
+        scheduler.timing(timing.times(times));
     }
 
     /** A copy has landed: blocks that it has held can be given to a request that waits for them. */

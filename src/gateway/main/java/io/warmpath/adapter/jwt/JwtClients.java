@@ -220,6 +220,7 @@ public final class JwtClients implements Authenticator {
                         limit(claims, options.requestsClaim(), options.requestsPerMinute()),
                         limit(claims, options.tokensClaim(), options.tokensPerMinute()),
                         "",
+                        weight(claims),
                         false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
@@ -256,6 +257,10 @@ public final class JwtClients implements Authenticator {
             throw new IllegalArgumentException("no models");
         }
         return models;
+    }
+
+    private int weight(JwtClaims claims) {
+        return Math.clamp(limit(claims, options.weightClaim(), 1), 1, Grant.MAX_WEIGHT);
     }
 
     private static long limit(JwtClaims claims, @Nullable String name, long usual) {

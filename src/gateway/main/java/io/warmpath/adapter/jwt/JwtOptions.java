@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param modelsClaim a list, or names with blanks between; null: all models
  * @param requestsClaim per minute; null, or a token without it: {@code requestsPerMinute}
  * @param tokensClaim per minute; null, or a token without it: {@code tokensPerMinute}
+ * @param weightClaim see {@link io.warmpath.access.Grant#weight}, taken into its range; null, or a
+ *     token without it: 1
  */
 public record JwtOptions(
         String issuer,
@@ -28,6 +30,7 @@ public record JwtOptions(
         @Nullable String modelsClaim,
         @Nullable String requestsClaim,
         @Nullable String tokensClaim,
+        @Nullable String weightClaim,
         long requestsPerMinute,
         long tokensPerMinute) {
     /** Those with a private and a public key. */

@@ -74,6 +74,12 @@ public interface JwtConfig {
     @Setting(doc = "Claim with a client's tokens per minute.")
     Optional<String> tokensClaim();
 
+    @Setting(
+            doc =
+                    "Claim with the weight of a client's tenant while others wait, 1 to 1000. A"
+                            + " token without it weighs 1.")
+    Optional<String> weightClaim();
+
     @WithDefault("0")
     @Setting(
             doc = "Requests per minute of one `sub`, where no claim says otherwise; 0: no limit.",

@@ -13,14 +13,27 @@ public interface AdmissionConfig {
     @Setting(
             doc =
                     "A request waits while every rank that it may go to has more prompt tokens"
-                            + " booked than this fraction of what its engine takes per step. Not"
-                            + " set: no queue.",
+                            + " booked than this fraction of what its engine takes per step, or"
+                            + " its memory full. Not set: no queue, but 0.25 where clients show"
+                            + " keys or tokens, so that they take turns; 1000000: no queue.",
             unit = "fraction",
             flags = {"--router-queue-threshold"},
             env = {"DYN_ROUTER_QUEUE_THRESHOLD"},
             min = 0,
             max = 1e6)
     Optional<Double> queueThreshold();
+
+    @WithDefault("64")
+    @Setting(
+            doc =
+                    "Requests of a model that may wait, times its workers; more are refused. One"
+                            + " tenant may have as many as are left free, times its weight. 0: no"
+                            + " limit.",
+            unit = "requests",
+            flags = {"--router-queue-limit"},
+            min = 0,
+            max = 1e9)
+    long queueLimitPerWorker();
 
     @WithDefault("fcfs")
     @Setting(
@@ -34,7 +47,7 @@ public interface AdmissionConfig {
     @Setting(
             doc =
                     "YAML file with policy classes: queues with shares, thresholds and limits"
-                            + " of their own. In place of `queue-threshold` and `queue-policy`.",
+                            + " of their own. In place of the other keys of queues.",
             unit = "path",
             flags = {"--router-policy-config"},
             env = {"DYN_ROUTER_POLICY_CONFIG"})

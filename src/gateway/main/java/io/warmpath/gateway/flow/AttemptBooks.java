@@ -186,6 +186,7 @@ final class AttemptBooks {
         admission().wake();
         DecisionLog.Ending ending = ending(status, pipe);
         planner().ended(decided, ending);
+        scope.made(ending.outputTokens() - (continued == null ? 0 : continued.made()));
         if (status == 200) {
             long counted = ending.promptTokens();
             if (continued == null) {

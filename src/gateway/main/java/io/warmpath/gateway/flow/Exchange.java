@@ -14,6 +14,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.plan.Entrance;
 import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Waited;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.EngineForm;
@@ -120,9 +121,9 @@ final class Exchange
 
     @Override
     public void start(
-            List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos) {
+            List<Candidate> candidates, @Nullable List<PrefixMatch> known, Waited waited) {
         entrance = null; // it holds the prompt
-        scope.waited(queuedNanos);
+        scope.waited(waited);
         ask(WorkerChoice.first(scope, candidates, known), false, null);
     }
 

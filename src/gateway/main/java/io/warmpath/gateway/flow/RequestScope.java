@@ -3,6 +3,7 @@ package io.warmpath.gateway.flow;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
+import io.warmpath.admission.ModelQueue;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
@@ -14,6 +15,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Waited;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
@@ -43,6 +45,7 @@ final class RequestScope {
     private @Nullable ModelMeters model;
     private @Nullable SessionTurn session;
     private long queued; // nanoseconds, over all entries
+    private ModelQueue.@Nullable Account account;
 
     /**
      * @param started by the flow's clock
@@ -108,11 +111,20 @@ final class RequestScope {
         }
     }
 
-    void waited(long nanos) {
+    void waited(Waited waited) {
+        account = waited.account();
+        long nanos = waited.nanos();
         queued += nanos;
         if (trace != null && nanos > 0) {
             long now = now();
             trace.step("queue", now - nanos, now);
+        }
+    }
+
+    /** An attempt has ended with so many tokens of answer; -1: not known. */
+    void made(long outputTokens) {
+        if (account != null) {
+            account.answered(outputTokens);
         }
     }
 

@@ -48,6 +48,8 @@ public final class FlowMetrics {
     public enum Overload {
         BUSY,
         QUEUE_FULL,
+        /** Its tenant has its part of the queue. */
+        TENANT_SHARE,
         /** It would have had to wait, and did not want to. */
         NO_WAIT
     }

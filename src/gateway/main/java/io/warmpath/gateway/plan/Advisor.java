@@ -175,7 +175,7 @@ public final class Advisor {
 
         @Override
         public void start(
-                List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos) {
+                List<Candidate> candidates, @Nullable List<PrefixMatch> known, Waited waited) {
             InferenceRequest request = wish.question().request();
             List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
@@ -186,7 +186,7 @@ public final class Advisor {
                                     tokens,
                                     named,
                                     known,
-                                    queuedNanos,
+                                    waited.nanos(),
                                     wish.question()::whyNot,
                                     null)
                             .decision();

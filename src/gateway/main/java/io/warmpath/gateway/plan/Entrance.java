@@ -10,6 +10,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Overload;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +30,16 @@ public final class Entrance {
          *
          * @param candidates not empty, and without the busy ones
          * @param known what the index has said already; null: it is to be asked
-         * @param queuedNanos how long it has waited
          */
-        void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known, long queuedNanos);
+        void start(List<Candidate> candidates, @Nullable List<PrefixMatch> known, Waited waited);
 
         void refused(Outcome outcome, GatewayError error);
 
         /** A bug. */
         void crashed(RuntimeException cause);
     }
+
+    private static final long MOST_RETRY_SECONDS = 60;
 
     private final EntranceParts parts;
     private final InferenceRequest request;
@@ -81,7 +83,7 @@ public final class Entrance {
         }
         ModelQueue queue = parts.admission().queue(request.model());
         if (queue == null) {
-            next.start(free, null, 0);
+            next.start(free, null, Waited.NOT_AT_ALL);
             return;
         }
         QueueEntry mine = new QueueEntry(parts, request, queue, who);
@@ -90,6 +92,7 @@ public final class Entrance {
         switch (mine.enter(context, mayWait, free, tokens, matches, this::called)) {
             case TAKEN -> {}
             case FULL -> refuse(Overload.QUEUE_FULL);
+            case OVER_SHARE -> overShare(mine.overShareNanos());
             case NO_WAIT -> refuse(Overload.NO_WAIT);
         }
     }
@@ -104,10 +107,10 @@ public final class Entrance {
         }
     }
 
-    private void called(@Nullable List<PrefixMatch> known, long queuedNanos) {
+    private void called(@Nullable List<PrefixMatch> known, Waited waited) {
         entry = null;
         if (!left) {
-            guarded(() -> letIn(known, queuedNanos));
+            guarded(() -> letIn(known, waited));
         }
     }
 
@@ -121,7 +124,7 @@ public final class Entrance {
         }
     }
 
-    private void letIn(@Nullable List<PrefixMatch> known, long queuedNanos) {
+    private void letIn(@Nullable List<PrefixMatch> known, Waited waited) {
         // A newer snapshot: waiting may have taken a while.
         List<Candidate> candidates = who.get();
         if (candidates.isEmpty()) {
@@ -133,7 +136,7 @@ public final class Entrance {
         next.start(
                 isBusy(parts.planner(), request, candidates, free) ? candidates : free,
                 known,
-                queuedNanos);
+                waited);
     }
 
     /**
@@ -162,12 +165,27 @@ public final class Entrance {
         next.refused(Outcome.OVERLOADED, overloaded(parts, request, cause));
     }
 
+    private void overShare(long firstWaitedNanos) {
+        entry = null;
+        parts.metrics().overloaded(Overload.TENANT_SHARE);
+        next.refused(
+                Outcome.OVERLOADED,
+                new GatewayError.OverShare(request.model(), retryAfter(firstWaitedNanos)));
+    }
+
+    /** A place is free again when the first one starts, and one that comes now waits as long. */
+    private static Duration retryAfter(long firstWaitedNanos) {
+        long seconds = Math.ceilDiv(firstWaitedNanos, 1_000_000_000L);
+        return Duration.ofSeconds(Math.clamp(seconds, 1, MOST_RETRY_SECONDS));
+    }
+
     static GatewayError overloaded(EntranceParts parts, InferenceRequest request, Overload cause) {
         String model = "`" + request.model() + "`";
         String why =
                 switch (cause) {
                     case BUSY -> "All workers of " + model + " that may serve this are busy";
-                    case QUEUE_FULL -> "The queue of " + model + " for requests like this is full";
+                    case TENANT_SHARE, QUEUE_FULL ->
+                            "The queue of " + model + " for requests like this is full";
                     case NO_WAIT ->
                             "This would have to wait for a worker of "
                                     + model

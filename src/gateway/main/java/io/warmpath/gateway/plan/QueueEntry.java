@@ -1,13 +1,16 @@
 package io.warmpath.gateway.plan;
 
 import io.vertx.core.Context;
+import io.warmpath.access.Visit;
 import io.warmpath.admission.Claim;
 import io.warmpath.admission.ModelQueue;
+import io.warmpath.admission.Tenant;
 import io.warmpath.admission.Ticket;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
+import io.warmpath.gateway.request.Visits;
 import io.warmpath.prefix.PrefixMatch;
 import java.util.List;
 import java.util.function.Supplier;
@@ -26,6 +29,8 @@ final class QueueEntry {
         /** It has started, or waits to be called. */
         TAKEN,
         FULL,
+        /** Its tenant has its part of the places. */
+        OVER_SHARE,
         /** It does not want to wait and would have to. */
         NO_WAIT
     }
@@ -36,9 +41,9 @@ final class QueueEntry {
          * Has booked its load when it returns.
          *
          * @param known the matches that are still fresh enough, or null
-         * @param queuedNanos since it came
+         * @param waited since it came
          */
-        void now(@Nullable List<PrefixMatch> known, long queuedNanos);
+        void now(@Nullable List<PrefixMatch> known, Waited waited);
     }
 
     private final EntranceParts parts;
@@ -46,6 +51,7 @@ final class QueueEntry {
     private final ModelQueue queue;
     private final Supplier<List<Candidate>> who;
     private @Nullable Ticket ticket;
+    private long overShareNanos;
 
     /**
      * @param who may be chosen now, in any state of load; any thread
@@ -77,6 +83,7 @@ final class QueueEntry {
         int length = tokens == null ? 0 : tokens.length();
         Claim claim =
                 new Claim(
+                        tenant(context),
                         hints.policyClass(),
                         length,
                         Planner.mostCached(matches, candidates, length),
@@ -93,7 +100,7 @@ final class QueueEntry {
                         () -> context.runOnContext(v -> called(matches, start)));
         return switch (entry) {
             case ModelQueue.Entry.Admitted now -> {
-                start.now(matches, 0);
+                start.now(matches, new Waited(0, now.account()));
                 yield Outcome.TAKEN;
             }
             case ModelQueue.Entry.Waiting waiting -> {
@@ -102,7 +109,23 @@ final class QueueEntry {
                 yield Outcome.TAKEN;
             }
             case ModelQueue.Entry.Full full -> Outcome.FULL;
+            case ModelQueue.Entry.OverShare over -> {
+                overShareNanos = over.nanos();
+                yield Outcome.OVER_SHARE;
+            }
         };
+    }
+
+    /** How long the first request of its tenant has waited, after {@link Outcome#OVER_SHARE}. */
+    long overShareNanos() {
+        return overShareNanos;
+    }
+
+    private static Tenant tenant(Context context) {
+        Visit visit = Visits.of(context);
+        return visit == null
+                ? Tenant.NOBODY
+                : new Tenant(visit.turnsOf(), visit.caller().grant().weight());
     }
 
     private void called(List<PrefixMatch> matches, Start start) {
@@ -115,7 +138,9 @@ final class QueueEntry {
         parts.metrics().unqueued(waited);
         long refresh = parts.admission().options().overlapRefresh().toNanos();
         try {
-            start.now(refresh > 0 && waited >= refresh ? null : matches, waited);
+            start.now(
+                    refresh > 0 && waited >= refresh ? null : matches,
+                    new Waited(waited, queue.account(mine)));
         } finally {
             queue.started(mine);
         }

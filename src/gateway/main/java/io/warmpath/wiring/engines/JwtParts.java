@@ -83,6 +83,7 @@ final class JwtParts implements AutoCloseable {
                 c.modelsClaim().orElse(null),
                 c.requestsClaim().orElse(null),
                 c.tokensClaim().orElse(null),
+                c.weightClaim().orElse(null),
                 c.requestsPerMinute(),
                 c.tokensPerMinute());
     }

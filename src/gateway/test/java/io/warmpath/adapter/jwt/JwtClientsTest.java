@@ -92,6 +92,7 @@ class JwtClientsTest {
                 models,
                 "rpm",
                 null,
+                "weight",
                 7,
                 9);
     }
@@ -162,7 +163,16 @@ class JwtClientsTest {
             Grant grant = assertInstanceOf(Caller.class, verdict(token)).grant();
             assertEquals(
                     new Grant(
-                            "jwt:ada", "acme", false, List.of("m", "x-*"), 3, 9, "", false, false),
+                            "jwt:ada",
+                            "acme",
+                            false,
+                            List.of("m", "x-*"),
+                            3,
+                            9,
+                            "",
+                            1,
+                            false,
+                            false),
                     grant);
         }
         Caller scoped =
@@ -170,6 +180,18 @@ class JwtClientsTest {
                         Caller.class, verdict(token(c -> c.setStringClaim("models", " m  n "))));
         assertEquals(List.of("m", "n"), scoped.grant().models());
         assertEquals(7, scoped.grant().requestsPerMinute());
+        for (int[] said : new int[][] {{5, 5}, {0, 1}, {1_000_000, 1_000}}) {
+            Caller weighed =
+                    assertInstanceOf(
+                            Caller.class,
+                            verdict(
+                                    token(
+                                            c -> {
+                                                c.setStringClaim("models", "m");
+                                                c.setClaim("weight", said[0]);
+                                            })));
+            assertEquals(said[1], weighed.grant().weight());
+        }
     }
 
     @Test
@@ -249,6 +271,7 @@ class JwtClientsTest {
                                     List.of(no),
                                     Duration.ZERO,
                                     Duration.ZERO,
+                                    null,
                                     null,
                                     null,
                                     null,

@@ -175,6 +175,14 @@ public class ErrorMapperTest {
                         "null",
                         "rate_limit_exceeded"),
                 pin(
+                        new GatewayError.OverShare("m", Duration.ofMillis(2500)),
+                        429,
+                        "As many of your requests wait for a worker of `m` as your share of the"
+                                + " queue allows; try again in 3 s.",
+                        "rate_limit_error",
+                        "null",
+                        "queue_share_exceeded"),
+                pin(
                         new GatewayError.Overloaded(529, "All busy", Duration.ofSeconds(1)),
                         529,
                         "All busy; try again later.",

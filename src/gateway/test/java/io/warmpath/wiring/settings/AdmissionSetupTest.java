@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.admission.AdmissionOptions;
+import io.warmpath.admission.PolicyClass;
 import io.warmpath.wiring.TestConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,6 +43,36 @@ class AdmissionSetupTest {
         assertEquals(0.5, o.policies().classes().getFirst().threshold().value());
         assertEquals(503, o.overloadStatus());
         assertEquals(7, o.busy().prefillTokens().orElseThrow());
+    }
+
+    @Test
+    void where_clients_are_told_apart_they_take_turns() {
+        for (Map<String, String> known :
+                List.of(
+                        Map.of("warmpath.auth.keys", "a:" + "0".repeat(64)),
+                        Map.of("warmpath.auth.key-file", "keys.yaml"),
+                        Map.of("warmpath.auth.jwt.jwks", "keys.json"))) {
+            AdmissionOptions o = options(known);
+            assertNotNull(o.policies(), known::toString);
+            PolicyClass one = o.policies().classes().getFirst();
+            assertEquals(new PolicyClass.Threshold(0.25, true), one.threshold());
+            assertEquals(64, one.requestLimit());
+            Map<String, String> off = new HashMap<>(known);
+            off.put("warmpath.admission.queue-threshold", "1000000");
+            assertNull(options(off).policies());
+        }
+        assertEquals(
+                PolicyClass.NO_LIMIT,
+                Objects.requireNonNull(
+                                options(
+                                                Map.of(
+                                                        "warmpath.admission.queue-threshold", "1",
+                                                        "warmpath.admission.queue-limit-per-worker",
+                                                                "0"))
+                                        .policies())
+                        .classes()
+                        .getFirst()
+                        .requestLimit());
     }
 
     /** The example of the documentation is the one that is read here. */

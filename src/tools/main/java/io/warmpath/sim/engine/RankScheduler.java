@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RankScheduler {
     private final KvCache cache;
-    private final Timing timing;
+    private Timing timing;
     private final Timers timers;
     private final int maxBatch;
     private final int batchTokens;
@@ -169,6 +169,11 @@ public final class RankScheduler {
     public void cacheChanged() {
         publish.run();
         startNext();
+    }
+
+    /** From the next step and token on, computing and decoding take so long. */
+    public void timing(Timing other) {
+        timing = other;
     }
 
     /** Requests that compute or decode now. */

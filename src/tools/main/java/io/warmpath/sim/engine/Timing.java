@@ -24,6 +24,16 @@ public record Timing(
         }
     }
 
+    /**
+     * The same hardware at another pace.
+     *
+     * @param times as fast; above 0
+     */
+    public Timing times(double times) {
+        return new Timing(
+                prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed * times);
+    }
+
     /** Loading goes on beside computing, layer by layer. */
     long prefillNanos(int computedTokens, int loadedTokens) {
         double seconds =
