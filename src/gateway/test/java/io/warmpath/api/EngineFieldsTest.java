@@ -158,6 +158,8 @@ class EngineFieldsTest {
                 "x-override-routed-dp-rank",
                 "x-override-disagg-prefill-dp-rank",
                 "x-override-priority",
+                "X-Override-Of-Next-Year",
+                "x-override-",
                 "x-prefiller-host-port",
                 "x-encoder-hosts-ports",
                 "x-data-parallel-host-port",
@@ -251,7 +253,9 @@ class EngineFieldsTest {
                         engine.calls.get(engine.calls.size() - 1).bodyText());
             }
         }
-        assertEquals(200, ask(CHAT, "'x':1", "x-prefiller: a", "x-session-id: s").status());
+        assertEquals(
+                200,
+                ask(CHAT, "'x':1", "x-prefiller: a", "x-override: 1", "x-session-id: s").status());
     }
 
     private static final String HAND_OFF =
