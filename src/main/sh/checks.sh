@@ -294,15 +294,16 @@ everything() {
 
 run_test() { everything test 'asan-ubsan release'; }
 
-# built_elsewhere FOLDER: what is committed, cloned to there and built. The tools and Maven's repository are this machine's.
+# built_elsewhere FOLDER UMASK: what is committed, cloned to there and built. The tools and Maven's repository are this machine's.
 built_elsewhere() {
-    git clone -q "$root" "$1" || return 1
+    (umask 022 && git clone -q "$root" "$1") || return 1
+    umask "$2"
     [ ! -d "$root/.tools" ] || ln -s "$root/.tools" "$1/.tools"
     WARMPATH_MAVEN_OPTS=$maven_opts "$1/warmpath" build
 }
 
-# Two builds of one commit, at other places and times, in other time zones and languages and with other rights of files, give the
-# same bytes. What is not committed is not in them.
+# Two builds of one commit, at other places and times, in other time zones and languages and under another umask, give the same
+# bytes. What is not committed is not in them.
 reproducible_build() {
     git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 || {
         say "this is no clone of a repository: there is no commit to build twice"
@@ -311,8 +312,8 @@ reproducible_build() {
     twice=$target/reproducible
     rm -rf "$twice"
     mkdir -p "$twice"
-    (TZ=UTC LC_ALL=C.UTF-8 built_elsewhere "$twice/first") &&
-        (umask 077 && TZ=Asia/Tokyo LC_ALL=C built_elsewhere "$twice/a-longer-way/to-the-second") &&
+    (export TZ=UTC LC_ALL=C.UTF-8 && built_elsewhere "$twice/first" 022) &&
+        (export TZ=Asia/Tokyo LC_ALL=C && built_elsewhere "$twice/a-longer-way/to-the-second" 077) &&
         python3 "$root/src/test/scripts/compare_builds.py" "$twice/first/target" "$twice/a-longer-way/to-the-second/target" || return 1
     rm -rf "$twice"
 }
