@@ -303,22 +303,7 @@ class EngineFieldsTest {
 
     @Test
     void a_gateway_for_front_ends_alone_may_take_them_from_everybody() throws Exception {
-        GatewayOptions d = GatewayOptions.defaults();
-        GatewayOptions open =
-                new GatewayOptions(
-                        d.maxBodyBytes(),
-                        d.holdBytes(),
-                        d.tailBytes(),
-                        d.explain(),
-                        d.tokenDeadline(),
-                        d.retryAfter(),
-                        d.bodyLinger(),
-                        d.requestUsage(),
-                        d.forwardNvext(),
-                        true,
-                        d.rawPath(),
-                        d.classTolerations(),
-                        d.clients());
+        GatewayOptions open = Options.of(o -> o.forwardHandOff = true);
         gateway.close();
         gateway = new Gateway(way, open, UpstreamOptions.defaults(), Runnable::run);
         gateway.serve(engine);
