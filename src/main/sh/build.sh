@@ -110,7 +110,8 @@ maven() {
     # shellcheck disable=SC2086 # options are words
     {
         status=0
-        (cd "$root" && exec "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null 2>&1 || status=$?
+        # Maven's jars keep the rights of files: they are not to be those of whoever builds.
+        (umask 022 && cd "$root" && exec "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null 2>&1 || status=$?
         echo "$status" >"$status_file"
     } | tee "$build_log" | show_phases "$began" "$skipping"
     [ "$(cat "$status_file" 2>/dev/null)" = 0 ] && return 0

@@ -55,6 +55,7 @@ check_scripts() {
         esac || exit 1
     done || return 1
     python3 "$root/src/test/scripts/changed_lines.py" --self-test 2>&1 || return 1
+    python3 "$root/src/test/scripts/compare_builds.py" --self-test 2>&1 || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -266,6 +267,7 @@ everything() {
     # shellcheck disable=SC2086
     step "native: $presets" native_presets $presets
     if [ "$label" = verify ]; then
+        step 'reproducible: two builds of this commit, the same bytes' reproducible_build
         step 'connectors: a build with Kafka and AMQP, before real brokers' connector_tests
         step 'native: aarch64, compiled and emulated' native_aarch64
         step 'native: long proofs' native_proofs
@@ -291,6 +293,30 @@ everything() {
 }
 
 run_test() { everything test 'asan-ubsan release'; }
+
+# built_elsewhere FOLDER UMASK: what is committed, cloned to there and built. The tools and Maven's repository are this machine's.
+built_elsewhere() {
+    (umask 022 && git clone -q "$root" "$1") || return 1
+    umask "$2"
+    [ ! -d "$root/.tools" ] || ln -s "$root/.tools" "$1/.tools"
+    WARMPATH_MAVEN_OPTS=$maven_opts "$1/warmpath" build
+}
+
+# Two builds of one commit, at other places and times, in other time zones and languages and under another umask, give the same
+# bytes. What is not committed is not in them.
+reproducible_build() {
+    git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 || {
+        say "this is no clone of a repository: there is no commit to build twice"
+        return 77
+    }
+    twice=$target/reproducible
+    rm -rf "$twice"
+    mkdir -p "$twice"
+    (export TZ=UTC LC_ALL=C.UTF-8 && built_elsewhere "$twice/first" 022) &&
+        (export TZ=Asia/Tokyo LC_ALL=C && built_elsewhere "$twice/a-longer-way/to-the-second" 077) &&
+        python3 "$root/src/test/scripts/compare_builds.py" "$twice/first/target" "$twice/a-longer-way/to-the-second/target" || return 1
+    rm -rf "$twice"
+}
 
 # Needs the network once, for the connectors and the brokers.
 connector_tests() {

@@ -1,4 +1,4 @@
-# The lists of what the product is made of (CycloneDX). Sourced by ./warmpath.
+# The lists of what the product is made of (CycloneDX), and their audit. Sourced by ./warmpath.
 # shellcheck shell=sh
 
 sbom_dir=$root/target/sbom
@@ -28,5 +28,18 @@ make_sbom() {
         die 1 "Maven could not list the dependencies"
     }
     cp "$root/src/main/sbom/native.cdx.json" "$sbom_dir/native.cdx.json" || die 1 "the list of the native library is missing"
+    input_stamp >"$target/warmpath-sbom.stamp"
     say "wrote target/sbom/java.cdx.json and native.cdx.json"
+}
+
+# audit ARGUMENTS...: against the lists of this source where none are named.
+run_audit() {
+    case " $* " in
+        *' --sbom '* | *' --help '* | *' -h '*) ;;
+        *' --osv '*)
+            [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
+            set -- "$@" --sbom "$sbom_dir/java.cdx.json" --sbom "$sbom_dir/native.cdx.json"
+            ;;
+    esac
+    run_program audit "$@"
 }

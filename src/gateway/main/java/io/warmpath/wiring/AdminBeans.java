@@ -28,112 +28,43 @@ import java.util.function.Supplier;
 /** The parts of the running gateway that resources ask for, as beans. */
 @Singleton
 class AdminBeans {
-    private final AdminParts parts;
+    @Produces @Singleton final AdminAccess access;
+    @Produces @Singleton final FleetRegistry fleet;
+    @Produces @Singleton final FleetSources sources;
+    @Produces @Singleton final AddressGuard addresses;
+    @Produces @Singleton final WorkerFacts workers;
+    @Produces @Singleton final Admission admission;
+    @Produces @Singleton final Supplier<List<ReloadedModel>> reload;
+    @Produces @Singleton final Supplier<List<SourceReport>> eventSources;
+    @Produces @Singleton final InstantSource clock;
+    @Produces @Singleton final Optional<PostedFeed> posted;
+    @Produces @Singleton final SessionTable sessions;
+    @Produces @Singleton final ControlledSessions controlled;
+    @Produces @Singleton final Function<ControlledSession.Place, String> idOnEngine;
+    @Produces @Singleton final Optional<PinLedger> pins;
+    @Produces @Singleton final PinRefusals refusals;
+    @Produces @Singleton final Optional<ReplicaSync> replicas;
+    @Produces @Singleton final DecisionLog decisions;
 
     @Inject
     AdminBeans(GatewayBean gateway) {
-        this.parts = gateway.admin();
-    }
-
-    @Produces
-    @Singleton
-    AdminAccess access() {
-        return parts.access();
-    }
-
-    @Produces
-    @Singleton
-    FleetRegistry fleet() {
-        return parts.fleet();
-    }
-
-    @Produces
-    @Singleton
-    FleetSources sources() {
-        return parts.sources();
-    }
-
-    @Produces
-    @Singleton
-    AddressGuard addresses() {
-        return parts.addresses();
-    }
-
-    @Produces
-    @Singleton
-    WorkerFacts workers() {
-        return parts.workers();
-    }
-
-    @Produces
-    @Singleton
-    Admission admission() {
-        return parts.admission();
-    }
-
-    @Produces
-    @Singleton
-    Supplier<List<ReloadedModel>> reload() {
-        return parts.reload();
-    }
-
-    @Produces
-    @Singleton
-    Supplier<List<SourceReport>> eventSources() {
-        return parts.eventSources();
-    }
-
-    @Produces
-    @Singleton
-    InstantSource clock() {
-        return parts.clock();
-    }
-
-    @Produces
-    @Singleton
-    Optional<PostedFeed> posted() {
-        return parts.posted();
-    }
-
-    @Produces
-    @Singleton
-    SessionTable sessions() {
-        return parts.sessions();
-    }
-
-    @Produces
-    @Singleton
-    ControlledSessions controlled() {
-        return parts.controlled();
-    }
-
-    @Produces
-    @Singleton
-    Function<ControlledSession.Place, String> idOnEngine() {
-        return parts.idOnEngine();
-    }
-
-    @Produces
-    @Singleton
-    Optional<PinLedger> pins() {
-        return parts.pins();
-    }
-
-    @Produces
-    @Singleton
-    PinRefusals refusals() {
-        return parts.refusals();
-    }
-
-    @Produces
-    @Singleton
-    Optional<ReplicaSync> replicas() {
-        return parts.replicas();
-    }
-
-    @Produces
-    @Singleton
-    DecisionLog decisions() {
-        return parts.decisions();
+        AdminParts parts = gateway.admin();
+        this.access = parts.access();
+        this.fleet = parts.fleet();
+        this.sources = parts.sources();
+        this.addresses = parts.addresses();
+        this.workers = parts.workers();
+        this.admission = parts.admission();
+        this.reload = parts.reload();
+        this.eventSources = parts.eventSources();
+        this.clock = parts.clock();
+        this.posted = parts.posted();
+        this.sessions = parts.sessions();
+        this.controlled = parts.controlled();
+        this.idOnEngine = parts.idOnEngine();
+        this.pins = parts.pins();
+        this.refusals = parts.refusals();
+        this.replicas = parts.replicas();
+        this.decisions = parts.decisions();
     }
 }

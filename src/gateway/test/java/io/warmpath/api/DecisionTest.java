@@ -50,22 +50,13 @@ class DecisionTest {
     private StubEngine engine;
 
     private void start(Executor tokenizers, Duration tokenDeadline) throws Exception {
-        GatewayOptions d = GatewayOptions.defaults();
         GatewayOptions options =
-                new GatewayOptions(
-                        d.maxBodyBytes(),
-                        d.holdBytes(),
-                        d.tailBytes(),
-                        d.explain(),
-                        tokenDeadline,
-                        d.retryAfter(),
-                        d.bodyLinger(),
-                        false,
-                        false,
-                        false,
-                        true,
-                        Map.of("batch", List.of(TaintMatch.parse("dedicated=batch"))),
-                        d.clients());
+                Options.of(
+                        o -> {
+                            o.tokenDeadline = tokenDeadline;
+                            o.classTolerations =
+                                    Map.of("batch", List.of(TaintMatch.parse("dedicated=batch")));
+                        });
         gateway = new Gateway(EnginePath.RAW, options, UpstreamOptions.defaults(), tokenizers);
         engine =
                 new StubEngine(
@@ -103,10 +94,7 @@ class DecisionTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private RoutingRequest onlyRequest() {

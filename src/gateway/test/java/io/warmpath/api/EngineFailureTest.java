@@ -84,13 +84,7 @@ class EngineFailureTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        assertEquals(0, gateway.books.closedTwice.get());
-        gateway.close();
-        bad.close();
-        good.close();
-        assertTrue(bad.failures.isEmpty(), () -> "bad engine: " + bad.failures);
-        assertTrue(good.failures.isEmpty(), () -> "good engine: " + good.failures);
+        gateway.close(bad, good);
     }
 
     private void assertServedByGood(RawClient.Answer answer) {

@@ -158,6 +158,8 @@ class EngineFieldsTest {
                 "x-override-routed-dp-rank",
                 "x-override-disagg-prefill-dp-rank",
                 "x-override-priority",
+                "X-Override-Of-Next-Year",
+                "x-override-",
                 "x-prefiller-host-port",
                 "x-encoder-hosts-ports",
                 "x-data-parallel-host-port",
@@ -251,7 +253,9 @@ class EngineFieldsTest {
                         engine.calls.get(engine.calls.size() - 1).bodyText());
             }
         }
-        assertEquals(200, ask(CHAT, "'x':1", "x-prefiller: a", "x-session-id: s").status());
+        assertEquals(
+                200,
+                ask(CHAT, "'x':1", "x-prefiller: a", "x-override: 1", "x-session-id: s").status());
     }
 
     private static final String HAND_OFF =
@@ -299,22 +303,7 @@ class EngineFieldsTest {
 
     @Test
     void a_gateway_for_front_ends_alone_may_take_them_from_everybody() throws Exception {
-        GatewayOptions d = GatewayOptions.defaults();
-        GatewayOptions open =
-                new GatewayOptions(
-                        d.maxBodyBytes(),
-                        d.holdBytes(),
-                        d.tailBytes(),
-                        d.explain(),
-                        d.tokenDeadline(),
-                        d.retryAfter(),
-                        d.bodyLinger(),
-                        d.requestUsage(),
-                        d.forwardNvext(),
-                        true,
-                        d.rawPath(),
-                        d.classTolerations(),
-                        d.clients());
+        GatewayOptions open = Options.of(o -> o.forwardHandOff = true);
         gateway.close();
         gateway = new Gateway(way, open, UpstreamOptions.defaults(), Runnable::run);
         gateway.serve(engine);

@@ -36,10 +36,7 @@ class EngineFramingTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private void badGateway(String answer) throws Exception {

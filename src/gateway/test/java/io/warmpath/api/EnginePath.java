@@ -55,20 +55,7 @@ enum EnginePath {
     }
 
     GatewayOptions options(GatewayOptions o) {
-        return new GatewayOptions(
-                o.maxBodyBytes(),
-                o.holdBytes(),
-                o.tailBytes(),
-                o.explain(),
-                o.tokenDeadline(),
-                o.retryAfter(),
-                o.bodyLinger(),
-                o.requestUsage(),
-                o.forwardNvext(),
-                o.forwardHandOff(),
-                isRaw(),
-                o.classTolerations(),
-                o.clients());
+        return Options.of(o, options -> options.rawPath = isRaw());
     }
 
     /**

@@ -2,6 +2,7 @@ package io.warmpath.api;
 
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.channel.Channel;
@@ -647,17 +648,12 @@ final class Gateway implements AutoCloseable {
     }
 
     static GatewayOptions limits(long body, int hold, int tail) {
-        GatewayOptions d = GatewayOptions.defaults();
-        return new GatewayOptions(
-                body,
-                hold,
-                tail,
-                d.explain(),
-                d.tokenDeadline(),
-                d.retryAfter(),
-                d.bodyLinger(),
-                false,
-                true);
+        return Options.of(
+                o -> {
+                    o.maxBodyBytes = body;
+                    o.holdBytes = hold;
+                    o.tailBytes = tail;
+                });
     }
 
     /** The worker fails its health checks. */
@@ -737,6 +733,17 @@ final class Gateway implements AutoCloseable {
             assertEquals(WorkerLoad.IDLE, books.sums.load(slot), () -> "load of " + slot);
         }
         assertEquals(0, books.sums.stretches(), "blocks of requests that have ended");
+    }
+
+    /** Closes it and its engines when all requests have ended, each once, and no engine failed. */
+    void close(StubEngine... served) throws Exception {
+        await().untilAsserted(() -> assertEquals(0, books.open()));
+        assertEquals(0, books.closedTwice.get());
+        close();
+        for (StubEngine engine : served) {
+            engine.close();
+            assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        }
     }
 
     @Override

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamOptions;
 import java.io.InputStream;
@@ -43,10 +42,7 @@ class GenerateTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private void serve(EngineKind kind, int ranks, StubEngine.Script script) throws Exception {
@@ -154,20 +150,10 @@ class GenerateTest {
     @Test
     void usage_reaches_the_caller_also_where_the_gateway_asks_for_its_own() throws Exception {
         gateway.close();
-        GatewayOptions d = GatewayOptions.defaults();
         gateway =
                 new Gateway(
                         EnginePath.RAW,
-                        new GatewayOptions(
-                                d.maxBodyBytes(),
-                                d.holdBytes(),
-                                d.tailBytes(),
-                                d.explain(),
-                                d.tokenDeadline(),
-                                d.retryAfter(),
-                                d.bodyLinger(),
-                                true,
-                                true),
+                        Options.of(o -> o.requestUsage = true),
                         UpstreamOptions.defaults(),
                         Runnable::run);
         serve(EngineKind.VLLM, 1, stream(vllm(), 100_000));

@@ -37,12 +37,9 @@ class HalfClosedTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
         await().untilAsserted(() -> assertEquals(0, gateway.connections.get()));
         assertEquals(0, gateway.pastCodec());
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     /** By what the prompt says: answers when it is told to, before or after its first token. */

@@ -73,10 +73,7 @@ class ModesTest {
     @AfterEach
     void stop() throws Exception {
         answers.release(1000);
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private WorkerLoad load(int worker, int rank) {

@@ -1,6 +1,5 @@
 package io.warmpath.api;
 
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -57,12 +56,7 @@ class MovedAnswerTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        for (StubEngine e : engines) {
-            e.close();
-            assertTrue(e.failures.isEmpty(), () -> "engine: " + e.failures);
-        }
+        gateway.close(engines.toArray(StubEngine[]::new));
     }
 
     private static void say(StubEngine.Call call, String... pieces) throws Exception {

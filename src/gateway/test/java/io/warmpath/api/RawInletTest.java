@@ -66,12 +66,9 @@ class RawInletTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
         await().untilAsserted(() -> assertEquals(0, gateway.connections.get()));
         assertEquals(0, gateway.pastCodec());
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     /** Says what it was asked, and how long that was. */

@@ -89,12 +89,7 @@ class SilentWorkerTest {
     @AfterEach
     void stop() throws Exception {
         speak.countDown();
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        ill.close();
-        well.close();
-        assertTrue(ill.failures.isEmpty(), () -> "ill engine: " + ill.failures);
-        assertTrue(well.failures.isEmpty(), () -> "well engine: " + well.failures);
+        gateway.close(ill, well);
     }
 
     private CompletableFuture<RawClient.Answer> ask(String body) throws Exception {

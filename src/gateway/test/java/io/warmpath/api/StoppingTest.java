@@ -2,7 +2,6 @@ package io.warmpath.api;
 
 import static io.warmpath.api.StreamingPathTest.DONE;
 import static io.warmpath.api.StreamingPathTest.token;
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -51,10 +50,7 @@ class StoppingTest {
     @AfterEach
     void stop() throws Exception {
         go.countDown();
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private static void assertRefused(RawClient client, String kind) throws Exception {

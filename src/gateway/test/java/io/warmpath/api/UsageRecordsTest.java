@@ -63,12 +63,7 @@ class UsageRecordsTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        for (StubEngine e : engines) {
-            e.close();
-            assertTrue(e.failures.isEmpty(), () -> "engine: " + e.failures);
-        }
+        gateway.close(engines.toArray(StubEngine[]::new));
     }
 
     /** The only one; a second one would have come by the time that the gateway has closed. */

@@ -1,6 +1,5 @@
 package io.warmpath.api;
 
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -37,18 +36,7 @@ class UsageTest {
 
     @BeforeEach
     void start() throws Exception {
-        GatewayOptions d = GatewayOptions.defaults();
-        GatewayOptions asking =
-                new GatewayOptions(
-                        d.maxBodyBytes(),
-                        d.holdBytes(),
-                        d.tailBytes(),
-                        d.explain(),
-                        d.tokenDeadline(),
-                        d.retryAfter(),
-                        d.bodyLinger(),
-                        true,
-                        true);
+        GatewayOptions asking = Options.of(o -> o.requestUsage = true);
         gateway = new Gateway(path, asking, UpstreamOptions.defaults(), Runnable::run);
         engine = new StubEngine(call -> stream(call, TOKENS, StreamingPathTest.USAGE));
         serve(EngineKind.VLLM);
@@ -60,10 +48,7 @@ class UsageTest {
 
     @AfterEach
     void stop() throws Exception {
-        await().untilAsserted(() -> assertEquals(0, gateway.books.open()));
-        gateway.close();
-        engine.close();
-        assertTrue(engine.failures.isEmpty(), () -> "engine: " + engine.failures);
+        gateway.close(engine);
     }
 
     private static void stream(StubEngine.Call call, String... chunks) throws Exception {

@@ -88,11 +88,12 @@ final class Layers {
         // The simulated engine must not agree with the product by construction: no index, no
         // hashing, no decoder, no adapter of ours.
         allow("plot");
+        allow("audit");
         allow("sim", "plot");
         allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
         allow("capture", "prefix", "events", "adapter.zmq");
         MAY_USE.put("wiring", with(STEPS, "gateway", "api", "telemetry", "config", "adapter.*"));
-        MAY_USE.put("tools", with(STEPS, "sim", "lab", "capture", "plot", "adapter.*"));
+        MAY_USE.put("tools", with(STEPS, "sim", "lab", "capture", "audit", "plot", "adapter.*"));
     }
 
     private Layers() {}

@@ -36,7 +36,8 @@ class BenchSmokeTest {
         "TemplateBench, 4",
         "EventBench, 4",
         "RequestBench, 12",
-        "HeadBench, 3"
+        "HeadBench, 3",
+        "EngineFieldsBench, 2"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
         runs(name, runs);

@@ -7,25 +7,30 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The licences in a list of components (CycloneDX). */
 final class Licences {
-    /** Licences that the product may be shipped under; names where a POM has no identifier. */
+    /** Licences that the product may be shipped under; beside each stands why. */
     private static final Set<String> ALLOWED =
-            Set.of(
-                    "Apache-2.0",
-                    "MIT",
-                    "MIT-0",
-                    "BSD-2-Clause",
-                    "BSD-3-Clause",
-                    "EPL-1.0",
-                    "EPL-2.0",
-                    "ISC",
-                    "CC0-1.0",
-                    "MPL-2.0",
-                    "Mozilla Public License version 2.0",
-                    "Bouncy Castle Licence", // MIT under another name
-                    "GPL-3.0-or-later WITH GCC-exception-3.1"); // run time of the compiler
+            RepositoryFiles.text("src/main/sbom/allowed-licences.tsv")
+                    .lines()
+                    .filter(line -> !line.startsWith("#"))
+                    .map(line -> line.split("\t", 2))
+                    .peek(Licences::requireReason)
+                    .map(columns -> columns[0])
+                    .collect(Collectors.toUnmodifiableSet());
+
+    /** A row of the page. */
+    private static final Pattern ROW =
+            Pattern.compile("(?m)^\\| (\\S.*?) \\| (.*?) \\| (.*?) \\|$");
+
+    private static void requireReason(String... columns) {
+        if (columns.length != 2 || columns[1].isBlank()) {
+            throw new IllegalStateException("a licence without a reason: " + columns[0]);
+        }
+    }
 
     private Licences() {}
 
@@ -63,6 +68,20 @@ final class Licences {
             }
         }
         return List.copyOf(rows.values());
+    }
+
+    /** The rows of the page. */
+    static List<Row> rows(String page) {
+        return ROW.matcher(page)
+                .results()
+                .filter(row -> !row.group(1).equals("component"))
+                .map(
+                        row ->
+                                new Row(
+                                        row.group(1),
+                                        row.group(2),
+                                        List.of(row.group(3).split(", ", -1))))
+                .toList();
     }
 
     static String page(List<Row> java, List<Row> nativeParts) {

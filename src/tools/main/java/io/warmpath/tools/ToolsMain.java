@@ -5,6 +5,8 @@ import io.warmpath.sim.SimMain;
 import io.warmpath.sim.demo.DemoMain;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 
 /** Entry of the tools' jar: the first argument names the command. */
@@ -20,6 +22,7 @@ public final class ToolsMain {
               capture    replays recorded engine events and compares predictions with reports
               render     renders chats with their templates, for who debugs a prompt
               lab        plays workloads against routing policies in virtual time
+              audit      compares what the product is made of with known vulnerabilities
               help       prints this
             """;
 
@@ -38,6 +41,7 @@ public final class ToolsMain {
             case "demo" -> DemoMain.run(rest, out, err);
             case "capture" -> CaptureMain.run(rest, out, err);
             case "render" -> RenderMain.run(rest, in, out, err);
+            case "audit" -> AuditMain.run(rest, LocalDate.now(ZoneOffset.UTC), out, err);
             case "lab" -> LabMain.run(rest, new LabIndexes(), out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);

@@ -42,7 +42,8 @@ class ToolsMainTest {
     @Test
     void help_names_every_command() {
         assertEquals(0, run());
-        for (String command : new String[] {"sim", "demo", "capture", "render", "lab", "help"}) {
+        for (String command :
+                new String[] {"sim", "demo", "capture", "render", "lab", "audit", "help"}) {
             assertTrue(out().contains("\n  " + command + " "), command);
         }
     }

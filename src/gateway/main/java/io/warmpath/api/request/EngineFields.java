@@ -3,6 +3,7 @@ package io.warmpath.api.request;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayException;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,16 +13,11 @@ import org.jspecify.annotations.Nullable;
  * src/docs/security.md}. Stateless.
  */
 final class EngineFields {
-    /** Of SGLang (SGLANG_ENABLE_REQUEST_HEADER_OVERRIDES), of llm-d's sidecar, and of vLLM. */
+    /** Of SGLang (SGLANG_ENABLE_REQUEST_HEADER_OVERRIDES), whatever follows. */
+    private static final String OVERRIDE = "x-override-";
+
+    /** Of llm-d's sidecar, and of vLLM. */
     private static final String[] HEADERS = {
-        "x-override-rid",
-        "x-override-bootstrap-host",
-        "x-override-bootstrap-port",
-        "x-override-bootstrap-room",
-        "x-override-conversation-id",
-        "x-override-routed-dp-rank",
-        "x-override-disagg-prefill-dp-rank",
-        "x-override-priority",
         "x-prefiller-host-port",
         "x-encoder-hosts-ports",
         "x-data-parallel-host-port",
@@ -38,9 +34,22 @@ final class EngineFields {
         if (member != null) {
             throw refusal(member);
         }
-        for (String header : HEADERS) {
-            if (headers.contains(header)) {
-                throw refusal(header);
+        headers.forEach((name, value) -> refuse(name));
+    }
+
+    private static void refuse(String header) {
+        // Most headers end here.
+        if (header.length() < OVERRIDE.length()
+                || header.charAt(1) != '-'
+                || (header.charAt(0) | 0x20) != 'x') {
+            return;
+        }
+        if (header.regionMatches(true, 0, OVERRIDE, 0, OVERRIDE.length())) {
+            throw refusal(header.toLowerCase(Locale.ROOT));
+        }
+        for (String refused : HEADERS) {
+            if (header.equalsIgnoreCase(refused)) {
+                throw refusal(refused);
             }
         }
     }

@@ -51,33 +51,6 @@ public record GatewayOptions(
         ALWAYS
     }
 
-    /** No policy class tolerates any taint, and {@code nvext} goes no further. */
-    public GatewayOptions(
-            long maxBodyBytes,
-            int holdBytes,
-            int tailBytes,
-            Explain explain,
-            Duration tokenDeadline,
-            Duration retryAfter,
-            Duration bodyLinger,
-            boolean requestUsage,
-            boolean rawPath) {
-        this(
-                maxBodyBytes,
-                holdBytes,
-                tailBytes,
-                explain,
-                tokenDeadline,
-                retryAfter,
-                bodyLinger,
-                requestUsage,
-                false,
-                false,
-                rawPath,
-                Map.of(),
-                ClientBounds.DEFAULTS);
-    }
-
     public GatewayOptions {
         classTolerations = Map.copyOf(classTolerations);
         if (maxBodyBytes <= 0 || maxBodyBytes > Integer.MAX_VALUE - 1024) {
@@ -115,6 +88,7 @@ public record GatewayOptions(
                 other);
     }
 
+    /** No policy class tolerates any taint, and {@code nvext} goes no further. */
     public static GatewayOptions defaults() {
         return new GatewayOptions(
                 64L << 20,
@@ -125,6 +99,10 @@ public record GatewayOptions(
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2),
                 false,
-                true);
+                false,
+                false,
+                true,
+                Map.of(),
+                ClientBounds.DEFAULTS);
     }
 }

@@ -148,6 +148,9 @@ public final class MasterDouble implements AutoCloseable {
             try {
                 Socket socket = server.accept();
                 open.add(socket);
+                if (server.isClosed()) {
+                    socket.close(); // close() may have looked before this one was there
+                }
                 Thread.ofVirtual().start(() -> serve(socket));
             } catch (IOException e) {
                 return; // closed
@@ -184,6 +187,7 @@ public final class MasterDouble implements AutoCloseable {
         }
     }
 
+    /** Nothing is answered afterwards, on no connection. */
     @Override
     public void close() {
         try {

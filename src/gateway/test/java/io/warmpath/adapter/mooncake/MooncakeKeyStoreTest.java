@@ -202,7 +202,12 @@ class MooncakeKeyStoreTest {
     void more_than_the_connections_can_take_is_refused_and_says_nothing_about_the_leader() {
         MooncakeOptions narrow =
                 new MooncakeOptions(1, 1, Duration.ofSeconds(10), 1 << 20, Duration.ofHours(1));
-        master.on("/batch_query_keys", (target, wire) -> release.await());
+        master.on(
+                "/batch_query_keys",
+                (target, wire) -> {
+                    release.await();
+                    wire.reply(200, MasterDouble.body(MasterDouble.keysOf(target), Set.of()));
+                });
         MooncakeKeyStore store = store(narrow, master.url());
         List<String> keys = IntStream.range(0, 200).mapToObj(Integer::toString).toList();
         assertEquals(Reason.BUSY, failure(store.held(keys)).reason());
