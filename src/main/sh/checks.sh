@@ -294,9 +294,9 @@ everything() {
 
 run_test() { everything test 'asan-ubsan release'; }
 
-# built_elsewhere FOLDER UMASK: what is committed, cloned to there and built. The tools and Maven's repository are this machine's.
+# built_elsewhere FOLDER UMASK: the commit of $commit, cloned to there and built. The tools and Maven's repository are this machine's.
 built_elsewhere() {
-    (umask 022 && git clone -q "$root" "$1") || return 1
+    (umask 022 && git clone -q "$root" "$1" && git -C "$1" checkout -q --detach "$commit") || return 1
     umask "$2"
     [ ! -d "$root/.tools" ] || ln -s "$root/.tools" "$1/.tools"
     WARMPATH_MAVEN_OPTS=$maven_opts "$1/warmpath" build
@@ -305,7 +305,7 @@ built_elsewhere() {
 # Two builds of one commit, at other places and times, in other time zones and languages and under another umask, give the same
 # bytes. What is not committed is not in them.
 reproducible_build() {
-    git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 || {
+    commit=$(git -C "$root" rev-parse -q --verify HEAD 2>/dev/null) || {
         say "this is no clone of a repository: there is no commit to build twice"
         return 77
     }
