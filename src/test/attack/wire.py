@@ -71,6 +71,8 @@ class Reader:
         if head is None:
             return None
         answer = Answer(int(head.split(b" ", 2)[1]), head.decode("latin-1"), b"")
+        if answer.status == 100:  # how the gateway asks whether a client that has closed its side still listens
+            return self.answer(bodiless)
         if bodiless:
             return answer
         if answer.header("transfer-encoding"):
