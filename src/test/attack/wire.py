@@ -4,6 +4,8 @@ import json
 import socket
 import time
 
+from suite import Broken
+
 
 @dataclasses.dataclass
 class Answer:
@@ -70,6 +72,8 @@ class Reader:
         head = self.until(b"\r\n\r\n")
         if head is None:
             return None
+        if not head.startswith(b"HTTP/1."):
+            raise Broken(f"no answer: {head[:300]}")
         answer = Answer(int(head.split(b" ", 2)[1]), head.decode("latin-1"), b"")
         if answer.status == 100:  # how the gateway asks whether a client that has closed its side still listens
             return self.answer(bodiless)
