@@ -211,6 +211,12 @@ run_k8s_check() {
     summary k8s-check
 }
 
+# attack_test [--smoke]: attacks on the running gateway from outside.
+attack_test() {
+    build_gateway
+    python3 -B "$root/src/test/attack/run.py" "$@"
+}
+
 api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # A demo measures, on a machine that is shared: one that fails is played once more, and that is told.
@@ -285,6 +291,11 @@ everything() {
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
     step 'end to end: api clients' api_client_test
+    if [ "$label" = test ]; then
+        step 'attack: smoke' attack_test --smoke
+    else
+        step 'attack' attack_test
+    fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test
     step 'demo --pool --once' pool_demo_test

@@ -1,9 +1,11 @@
 package io.warmpath.net;
 
+import java.nio.charset.StandardCharsets;
+
 /** What parts of a request's head are made of. Any thread. */
 public final class HttpBytes {
     private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~");
-    private static final boolean[] HOST = table("-._~!$&'()*+,;=%:[]");
+    private static final boolean[] NAME = table("-._~!$&'()*+,;=%");
     private static final boolean[] TARGET = table("-._~!$&'()*+,;=%:[]/?@");
 
     private HttpBytes() {}
@@ -24,9 +26,38 @@ public final class HttpBytes {
         return TOKEN[b & 0xff];
     }
 
-    /** Of a host with its port (RFC 3986 section 3.2.2). */
-    public static boolean isHost(int b) {
-        return HOST[b & 0xff];
+    /** A host with an optional port (RFC 3986 sections 3.2.2 and 3.2.3); the host may be empty. */
+    public static boolean isHost(byte[] b, int from, int to) {
+        int at = from;
+        if (at < to && b[at] == '[') {
+            do {
+                at++;
+            } while (at < to && (NAME[b[at] & 0xff] || b[at] == ':'));
+            if (at == to || b[at] != ']' || at == from + 1) {
+                return false;
+            }
+            at++;
+        } else {
+            while (at < to && NAME[b[at] & 0xff]) {
+                at++;
+            }
+        }
+        if (at == to) {
+            return true;
+        }
+        if (b[at] != ':') {
+            return false;
+        }
+        do {
+            at++;
+        } while (at < to && b[at] >= '0' && b[at] <= '9');
+        return at == to;
+    }
+
+    /** As {@link #isHost(byte[], int, int)}. */
+    public static boolean isHost(String text) {
+        byte[] b = text.getBytes(StandardCharsets.ISO_8859_1); // what is no byte becomes `?`
+        return isHost(b, 0, b.length);
     }
 
     /** Of a request's target; square brackets in queries, too, as clients write them there. */

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * TLS towards clients, as settings of the runtime, whose registry of certificates reads changed
- * files again. They must be there before it starts.
+ * files again, and of the JDK. They must be there before it starts.
  */
 final class ServerTls {
     private static final String NAME = "clients";
@@ -41,6 +41,8 @@ final class ServerTls {
             set.put(tls + "protocols", "TLSv1.3,TLSv1.2");
             set.put(tls + "reload-period", reload.toMillis() + "ms");
             set.put("quarkus.http.tls-configuration-name", NAME);
+            // The JDK's own key: another handshake on the same connection costs a client nothing.
+            set.put("jdk.tls.rejectClientInitiatedRenegotiation", "true");
             clients.ifPresent(file -> set.put(tls + "trust-store.pem.certs", file));
         }
         return set;

@@ -186,6 +186,14 @@ class RequestSmugglingTest {
         endsTheConnection("400", line + LENGTH + "Host: g/x\r\n");
         endsTheConnection("400", line + LENGTH + "Host: me@g\r\n");
         endsTheConnection("400", line + LENGTH + "Host: g h\r\n");
+        for (String none : new String[] {"g:x", "g:80:80", "[::1", "::1", "g]", "[]", "[g]:x"}) {
+            endsTheConnection("400", line + LENGTH + "Host: " + none + "\r\n");
+        }
+        for (String one : new String[] {"g:80", "g:", "[::1]", "[::1]:80", "a,b", "g%20"}) {
+            String head = line + LENGTH + "Host: " + one + "\r\n\r\n";
+            assertEquals(200, answerTo(head + Gateway.ASK_WHOLE).status(), one);
+            engine.requests.set(0);
+        }
         String old = line.replace("HTTP/1.1", "HTTP/1.0");
         endsTheConnection("400", old + LENGTH + "Host: g\r\nHost: g\r\n");
         assertEquals(200, answerTo(old + LENGTH + "\r\n" + Gateway.ASK_WHOLE).status());

@@ -6,7 +6,6 @@ import io.warmpath.access.Caller;
 import io.warmpath.access.Grant;
 import io.warmpath.access.KeyHash;
 import io.warmpath.access.Verdict;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -211,6 +210,9 @@ public final class JwtClients implements Authenticator {
                             + options.tenantClaim()
                             + "`.");
         }
+        if (claims.getSubject().isBlank()) {
+            return new Verdict.Refused("The token has an empty subject.");
+        }
         Grant grant =
                 new Grant(
                         "jwt:" + claims.getSubject(),
@@ -224,12 +226,14 @@ public final class JwtClients implements Authenticator {
                         false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
-        Duration leeway = options.leeway();
-        Instant ends =
-                Instant.ofEpochMilli(claims.getExpirationTime().getValueInMillis()).plus(leeway);
         Instant until = clock.instant().plus(options.cacheTime());
+        long end = claims.getExpirationTime().getValue(); // s; no clock knows all of them
+        if (end < until.getEpochSecond()) {
+            Instant ends = Instant.ofEpochSecond(end).plus(options.leeway());
+            until = until.isBefore(ends) ? until : ends;
+        }
         synchronized (known) {
-            known.put(hash, new Known(caller, until.isBefore(ends) ? until : ends));
+            known.put(hash, new Known(caller, until));
         }
         return caller;
     }

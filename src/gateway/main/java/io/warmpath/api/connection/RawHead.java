@@ -173,13 +173,8 @@ final class RawHead {
         }
 
         private boolean host(int from, int to) {
-            if (host || from == to) {
+            if (host || from == to || !HttpBytes.isHost(b, from, to)) {
                 return false;
-            }
-            for (int i = from; i < to; i++) {
-                if (!HttpBytes.isHost(b[i])) {
-                    return false;
-                }
             }
             host = true;
             return true;

@@ -28,7 +28,7 @@ final class RequestFraming {
         if (grammar.hosts() > 1 || (grammar.hosts() == 0 && current)) {
             throw MalformedRequest.of("A request has one `Host` header.");
         }
-        if (grammar.hosts() == 1 && !isHost(String.valueOf(headers.get("host")))) {
+        if (grammar.hosts() == 1 && !HttpBytes.isHost(String.valueOf(headers.get("host")))) {
             throw MalformedRequest.of("The header `Host` is no host with an optional port.");
         }
         if (grammar.codings() == 0) {
@@ -61,15 +61,6 @@ final class RequestFraming {
         return Long.parseLong(value);
     }
 
-    private static boolean isHost(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) > 0x7f || !HttpBytes.isHost(text.charAt(i))) {
-                return false;
-            }
-        }
-        return true;
-    }
-
     /** From its root, with {@code http://host} before that, or {@code *} for OPTIONS. */
     private static void checkTarget(HttpMethod method, String target) throws MalformedRequest {
         if (method.equals(HttpMethod.CONNECT)) { // what followed would be no HTTP
@@ -81,7 +72,8 @@ final class RequestFraming {
         for (String scheme : SCHEMES) {
             if (target.regionMatches(true, 0, scheme, 0, scheme.length())) {
                 int path = target.indexOf('/', scheme.length());
-                if (path > scheme.length() && isHost(target.substring(scheme.length(), path))) {
+                if (path > scheme.length()
+                        && HttpBytes.isHost(target.substring(scheme.length(), path))) {
                     return;
                 }
             }

@@ -214,6 +214,12 @@ class JwtClientsTest {
     }
 
     @Test
+    void an_end_beyond_all_clocks_is_an_end_and_an_empty_subject_is_none() throws Exception {
+        assertInstanceOf(Caller.class, verdict(token(c -> c.setClaim("exp", 1e300))));
+        refused("subject", token(c -> c.setSubject(" ")));
+    }
+
+    @Test
     void no_signature_that_anybody_could_make_is_accepted() throws Exception {
         String good = token(c -> {});
         String[] parts = good.split("\\.", -1);

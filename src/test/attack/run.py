@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Attacks the running gateway from outside, group by group, and says what held. Standard library only.
+
+  run.py [--gateway COMMAND] [--smoke] [--only GROUP,...] [--list]
+
+COMMAND takes the flags of `serve`, for example a native executable; default: `./warmpath serve` of this tree. --smoke runs some attacks of each
+group that needs no second start, in less than a minute. Rows are in target/attack/results.md and results.json, logs of processes in target/attack/logs.
+The exit code is 1 when something is broken; what could not be tried is SKIPPED and said at the end.
+"""
+import argparse
+import importlib
+import pathlib
+import shutil
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+from stage import ROOT, Stage  # noqa: E402
+from suite import SKIPPED, Suite  # noqa: E402
+
+GROUPS = ("detectors", "framing", "targets", "http2", "bombs", "tls", "slow", "admin", "files", "stopping", "handoff", "bus", "names", "told")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--gateway", metavar="COMMAND")
+    options.add_argument("--smoke", action="store_true")
+    options.add_argument("--only", default="")
+    options.add_argument("--list", action="store_true")
+    given = options.parse_args()
+    if given.list:
+        print("\n".join(GROUPS))
+        return 0
+    wanted = given.only.split(",") if given.only else list(GROUPS)
+    unknown = [name for name in wanted if name not in GROUPS]
+    if unknown:
+        sys.exit(f"there is no group {unknown}; {', '.join(GROUPS)} are")
+    folder = ROOT / "target" / "attack"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    say = lambda text: print(f"attack: {text}", flush=True)  # noqa: E731
+    suite = Suite(given.smoke, say)
+    stage = Stage(given.gateway, folder, say)
+    began = time.monotonic()
+    for name in wanted:
+        group = importlib.import_module(name)
+        if given.smoke and not getattr(group, "SMOKE", True):
+            continue
+        suite.group = group.NAME
+        try:
+            group.play(stage, suite)
+        except Exception as e:
+            suite.row("the group runs to its end", "it does", lambda e=e: (_ for _ in ()).throw(e))
+        finally:
+            stage.clear()
+    stage.close()
+    suite.write(folder)
+    print(folder.joinpath("results.md").read_text().split("\n\n## ")[0])
+    skipped = [row for row in suite.rows if row.verdict == SKIPPED]
+    for row in skipped:
+        say(f"SKIPPED: {row.group}: {row.name}: {row.got}")
+    if given.gateway is None:
+        say("SKIPPED: the same against the native executable: this tree builds none; --gateway COMMAND runs the suite against one")
+    broken = suite.failed()
+    for row in broken:
+        say(f"BROKEN: {row.group}: {row.name}: {row.got}")
+    say(f"{len(suite.rows)} rows in {time.monotonic() - began:.0f} s: {len(broken)} broken, {len(skipped)} skipped")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
