@@ -21,6 +21,7 @@ class BoundsTableTest {
     private static final Set<String> IN_WORDS =
             Set.of(
                     "warmpath.http.max-body-memory",
+                    "warmpath.memory.limit",
                     "warmpath.http.clients.max-connections",
                     "warmpath.admission.policy-config");
 
