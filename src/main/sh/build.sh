@@ -154,20 +154,56 @@ build_native() {
     say "built $(find "$target/native" -name 'libkvindex.so' | head -n 1)"
 }
 
-# JVM options of the gateway. Small by default; WARMPATH_JAVA_OPTS comes last and wins.
+# mebibytes SIZE: of a size such as 512M or 2G, and nothing of what is none.
+mebibytes() {
+    case $1 in
+        '' | *[!0-9KkMmGg]* | [!0-9]* | ?*[KkMmGg]?*) ;;
+        *[Gg]) echo $((${1%?} * 1024)) ;;
+        *[Mm]) echo "${1%?}" ;;
+        *[Kk]) echo $((${1%?} / 1024)) ;;
+        *) echo $(($1 / 1048576)) ;;
+    esac
+}
+
+# memory_limit ARGUMENTS...: mebibytes that the program may have, by its flag, its environment or its control group; nothing: no limit.
+memory_limit() {
+    limit=${WARMPATH_MEMORY_LIMIT-}
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --memory-limit) limit=${2-} ;;
+            --memory-limit=*) limit=${1#*=} ;;
+        esac
+        shift
+    done
+    [ -n "$limit" ] && [ "$limit" != 0 ] ||
+        limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || :)
+    mebibytes "$limit"
+}
+
+# jvm_options ARGUMENTS...: JVM options of the program. Small by default; WARMPATH_JAVA_OPTS comes last and wins.
 jvm_options() {
+    # Three eighths of the limit are heap, a gibibyte at most: the rest is for what lies outside (wiring.memory).
+    heap=1024
+    limit=$(memory_limit "$@")
+    [ -z "$limit" ] || [ "$limit" -ge 2731 ] || heap=$((limit * 3 / 8))
+    [ "$heap" -ge 64 ] || heap=64
+    young=$((heap < 192 ? heap / 4 : 48))
     case " $java_opts " in
         *' -XX:+Use'*'GC '*) ;; # two collectors on one command line stop the JVM
         *)
             if [ "$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)" -le 2 ]; then
-                # A fixed young generation: requests die in it instead of growing the old one (src/perf/RESULTS.md).
-                echo '-XX:+UseSerialGC -Xmn32m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30'
+                # A fixed young generation with room for what is running: requests die in it instead of growing the old one
+                # (src/perf/RESULTS.md).
+                echo "-XX:+UseSerialGC -Xmn${young}m -XX:SurvivorRatio=2 -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=30"
             else
                 echo '-XX:+UseG1GC'
             fi
             ;;
     esac
-    echo '-Xms160m -Xmx1g -XX:+UseCompactObjectHeaders -XX:FreqInlineSize=150 -XX:+ExitOnOutOfMemoryError'
+    # Where memory is short, what the C library holds free goes back to the system.
+    [ "$heap" -eq 1024 ] || echo '-XX:TrimNativeHeapInterval=5000'
+    echo "-Xms$((heap < 160 ? heap : 160))m -Xmx${heap}m -XX:-ShrinkHeapInSteps"
+    echo '-XX:+UseCompactObjectHeaders -XX:FreqInlineSize=150 -XX:+ExitOnOutOfMemoryError'
     # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/start.md).
     echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
@@ -181,7 +217,7 @@ run_program() {
     find_java || need_java
     # A relay holds some ring buffers and nothing else; whoever wants larger ones gives it more. The last one wins.
     [ "$1" != relay ] || java_opts="-Xms32m -Xmx256m -Xmn24m $java_opts"
-    options=$(jvm_options) || exit 1
+    options=$(jvm_options "$@") || exit 1
     cache=
     ! use_aot_cache "$@" || cache=$aot_cache
     case $1 in
@@ -190,6 +226,8 @@ run_program() {
         demo) set -- "-Dwarmpath.demo.gateway=$jar" ${cache:+"-Dwarmpath.demo.aot-cache=$cache"} -jar "$tools_jar" "$@" ;;
         *) set -- -jar "$tools_jar" "$@" ;;
     esac
+    # Large pieces of native memory go back to the system when they are free; the C library would keep what was ever that large.
+    export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-262144}" MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
     # shellcheck disable=SC2086 # options are words
     exec "$JAVA_HOME/bin/java" $options "$@"
 }

@@ -56,6 +56,8 @@ check_scripts() {
     done || return 1
     python3 "$root/src/test/scripts/changed_lines.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/scripts/compare_builds.py" --self-test 2>&1 || return 1
+    python3 "$root/src/test/memory/hostile.py" --self-test || return 1
+    python3 "$root/src/test/soak/soak.py" --self-test || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -231,6 +233,21 @@ demo_test() { played run_program demo --once --port "$demo_test_port" --html "$t
 
 pool_demo_test() { played run_program demo --pool --once --port "$demo_test_port" --html "$target/demo-pool.html"; }
 
+# memory_test SECONDS [--control]: a gateway with 512 MiB before clients that want all of it.
+memory_test() {
+    build_gateway
+    memory_seconds=$1
+    shift
+    python3 "$root/src/test/memory/hostile.py" --root "$root" --seconds "$memory_seconds" "$@"
+}
+
+# soak_test DURATION
+soak_test() {
+    build_gateway
+    find_java || need_java
+    python3 "$root/src/test/soak/soak.py" --root "$root" --java "$JAVA_HOME/bin/java" --duration "$1"
+}
+
 dev_test() { python3 "$root/src/test/e2e/dev_mode.py" --root "$root"; }
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
@@ -293,8 +310,12 @@ everything() {
     step 'end to end: api clients' api_client_test
     if [ "$label" = test ]; then
         step 'attack: smoke' attack_test --smoke
+        step 'memory: 512 MiB, hostile clients, 20 s' memory_test 20
     else
         step 'attack' attack_test
+        step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
+        step 'memory: the same without limits needs more' memory_test 30 --control
+        step 'soak: 10 minutes' soak_test 10m
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test
@@ -400,10 +421,27 @@ run_fuzz() {
 # test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
 # test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
 # test.turns.seconds: how long an overload by one of 20 tenants is played in real time (5 otherwise); 17 minutes in all with 300.
-run_verify() { everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
-    -Dtest.turns.seconds=300 -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
-    -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
-    -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200; }
+# `verify --soak DURATION` is the soak alone, for as long as one likes.
+run_verify() {
+    case ${1-} in
+        '') ;;
+        --soak)
+            case ${2-} in
+                *[!0-9smh]* | '' | *[smh]?* | *[0-9]) die 2 "--soak takes a duration such as 90s, 10m or 8h, not '${2-}'" ;;
+            esac
+            need_toolchain tests
+            need_nats_server
+            step "soak: $2" soak_test "$2"
+            summary 'verify --soak'
+            return
+            ;;
+        *) die 2 "verify does not know '$1'; ./warmpath help verify explains it" ;;
+    esac
+    everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 \
+        -Dtest.turns.seconds=300 -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
+        -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
+        -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200
+}
 
 jmh() {
     take_lock

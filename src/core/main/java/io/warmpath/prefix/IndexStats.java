@@ -14,6 +14,8 @@ package io.warmpath.prefix;
  * @param conflicts hashes that a slot needs for itself because its domain means another block by
  *     them, since the beginning; 0 where slots share nothing
  * @param orphansGivenUp waiting blocks dropped at the limit, since the beginning
+ * @param refused blocks that were not taken, since the beginning: the index has all the memory that
+ *     it may have, or they were of a decision above the capacity
  * @param decisions not ended, and no later one of their slot goes as far
  * @param decisionsEndedByTime since the beginning
  * @param decisionsEndedByCapacity since the beginning
@@ -29,9 +31,10 @@ public record IndexStats(
         long moves,
         long conflicts,
         long orphansGivenUp,
+        long refused,
         long decisions,
         long decisionsEndedByTime,
         long decisionsEndedByCapacity) {
     /** Nothing there and nothing done. */
-    public static final IndexStats EMPTY = new IndexStats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    public static final IndexStats EMPTY = new IndexStats(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }

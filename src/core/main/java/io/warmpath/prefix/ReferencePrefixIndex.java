@@ -388,6 +388,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
                     moves,
                     0,
                     orphans.givenUp(),
+                    0,
                     decisions.values().stream().mapToLong(Decisions::alive).sum(),
                     decisions.values().stream().mapToLong(Decisions::endedByTime).sum(),
                     decisions.values().stream().mapToLong(Decisions::endedByCapacity).sum());

@@ -54,6 +54,7 @@ public final class Routes {
 
     private final ClientApis apis;
     private final StatusEndpoints status;
+    private final BodyMemory bodies;
     private final RequestIds ids;
     private final ClientGate gate;
     private final boolean raw;
@@ -94,9 +95,15 @@ public final class Routes {
                                 flow, tokenize, tokenizers, metrics, raw, options.forwardHandOff()),
                         new DirectApi(flow, raw),
                         tokenize);
-        this.status = new StatusEndpoints(fleet, flow.models(), notReady, ids);
+        this.bodies = flow.bodies();
+        this.status = new StatusEndpoints(fleet, flow.models(), notReady, flow.bodies(), ids);
         RawInlet.Receiver receiver = new PastCodec(flow, options, metrics);
         this.pastCodec = codec -> RawInlet.install(codec, receiver, rawRequests);
+    }
+
+    /** Memory of the bodies of requests that come in here. */
+    public BodyMemory bodies() {
+        return bodies;
     }
 
     public void mount(Router router) {

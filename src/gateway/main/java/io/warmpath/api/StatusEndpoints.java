@@ -10,6 +10,7 @@ import io.warmpath.api.error.RequestIds;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
@@ -22,10 +23,17 @@ final class StatusEndpoints {
     private final Fleet fleet;
     private final ModelNames names;
     private final Supplier<String> notReady;
+    private final BodyMemory bodies;
     private final RequestIds ids;
 
-    StatusEndpoints(Fleet fleet, ModelNames names, Supplier<String> notReady, RequestIds ids) {
+    StatusEndpoints(
+            Fleet fleet,
+            ModelNames names,
+            Supplier<String> notReady,
+            BodyMemory bodies,
+            RequestIds ids) {
         this.fleet = fleet;
+        this.bodies = bodies;
         this.names = names;
         this.notReady = notReady;
         this.ids = ids;
@@ -59,7 +67,7 @@ final class StatusEndpoints {
         respond(rc, 200, body);
     }
 
-    /** 200 while at least one worker gets requests. */
+    /** 200 while at least one worker gets requests, and whether memory is full. */
     void health(RoutingContext rc) {
         FleetSnapshot now = fleet.snapshot();
         int ready = 0;
@@ -69,6 +77,7 @@ final class StatusEndpoints {
         ObjectNode body = GatewayJson.object().put("status", ready > 0 ? "healthy" : "unhealthy");
         body.putObject("workers").put("ready", ready).put("total", now.workers().size());
         body.put("models", now.models().size());
+        body.put("memory", bodies.full() ? "full" : "free");
         respond(rc, ready > 0 ? 200 : 503, body);
     }
 

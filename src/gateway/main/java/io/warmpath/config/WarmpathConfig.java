@@ -59,6 +59,8 @@ public interface WarmpathConfig {
 
     IndexConfig index();
 
+    MemoryConfig memory();
+
     UpstreamConfig upstream();
 
     TokensConfig tokens();

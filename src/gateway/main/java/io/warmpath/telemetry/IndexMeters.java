@@ -51,6 +51,11 @@ public final class IndexMeters {
                 "orphans.given.up",
                 "Waiting blocks dropped because too many waited",
                 IndexStats::orphansGivenUp);
+        meters.counter(
+                registry,
+                "refused",
+                "Blocks not taken because the index has all the memory that it may have",
+                IndexStats::refused);
     }
 
     private void counter(

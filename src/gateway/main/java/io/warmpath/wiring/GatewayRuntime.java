@@ -20,6 +20,8 @@ import io.warmpath.wiring.fleet.WorkerMetrics;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedCacheParts;
 import io.warmpath.wiring.index.StateParts;
+import io.warmpath.wiring.memory.MemoryParts;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.session.PinParts;
 import io.warmpath.wiring.session.ReplicaParts;
 import io.warmpath.wiring.session.SessionParts;
@@ -58,6 +60,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final TelemetryParts telemetry;
     private final WarmStart warmup;
     private final AdminParts admin;
+    private final MemoryParts memory;
 
     /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
@@ -66,11 +69,13 @@ final class GatewayRuntime implements AutoCloseable {
             MeterRegistry meters,
             Announcements control,
             RequestRecords records) {
+        MemoryPlan plan = MemoryPlan.of(config.memory());
+        long largestBody = plan.largestBody(config.http().maxBodySize().bytes());
         RouterOptions router = SharedCacheParts.weighed(RouterSettings.options(config), config);
         IdleSettings.tell(config);
-        tokenParts = new TokenParts(config, vertx);
+        tokenParts = new TokenParts(config, plan, vertx);
         ModelTokens tokens = tokenParts.models();
-        caches = new OverlapParts(config, System::nanoTime);
+        caches = new OverlapParts(config, plan, System::nanoTime);
         events = new EventParts(config, caches);
         state = new StateParts(config.state(), caches, events.sharedState(control));
         replicas = new ReplicaParts(config);
@@ -102,13 +107,18 @@ final class GatewayRuntime implements AutoCloseable {
                         addresses,
                         System::nanoTime);
         sharedCache.follow(fleet.registry());
-        warmup = WarmupPath.start(config, vertx, tokenParts, engineParts, caches);
+        warmup = WarmupPath.start(config, plan, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
         decisions = new DecisionParts(config.explain(), meters, records.decisions());
         telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
         sessions =
                 new SessionParts(
-                        config.session(), replicas.sessions(), vertx, fleet.registry(), engines);
+                        config.session(),
+                        plan,
+                        replicas.sessions(),
+                        vertx,
+                        fleet.registry(),
+                        engines);
         pins =
                 new PinParts(
                         config.session().pins(),
@@ -123,6 +133,7 @@ final class GatewayRuntime implements AutoCloseable {
         engineTokens =
                 new EngineTokenParts(
                         config,
+                        plan,
                         vertx,
                         engineParts,
                         meters,
@@ -135,7 +146,6 @@ final class GatewayRuntime implements AutoCloseable {
         routes =
                 new RequestPath(
                                 config,
-                                meters,
                                 tokenParts,
                                 tokens,
                                 fleet.registry(),
@@ -143,7 +153,8 @@ final class GatewayRuntime implements AutoCloseable {
                                 load,
                                 caches.overlaps(),
                                 chooser,
-                                FlowSettings.options(config, config.http().maxBodySize().bytes()),
+                                FlowSettings.options(config, plan, largestBody),
+                                FlowSettings.migration(config.migration(), plan, meters),
                                 telemetry.requests())
                         .admission(admission.admission())
                         .decisions(decisions.log())
@@ -153,6 +164,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
                         .routes(this::notReady, clients.gate());
+        memory = new MemoryParts(plan, routes.bodies()::full, meters);
         GatewayMeters.bind(
                 meters,
                 caches.index(),
@@ -194,7 +206,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     /** What checks of health are answered from. */
     HealthParts health() {
-        return HealthParts.of(fleet, this::notReady, caches, events, sharedCache);
+        return HealthParts.of(fleet, this::notReady, caches, events, sharedCache, memory.watch());
     }
 
     private String notReady() {
@@ -212,6 +224,7 @@ final class GatewayRuntime implements AutoCloseable {
     }
 
     void start() {
+        memory.start();
         caches.start();
         fleet.start();
         state.start(events.feed(), fleet.registry());
@@ -227,6 +240,7 @@ final class GatewayRuntime implements AutoCloseable {
 
     @Override
     public void close() {
+        memory.close();
         admission.close();
         tokenParts.stopReloads();
         clients.close();

@@ -187,6 +187,23 @@ class HealthBeans {
                 });
     }
 
+    /** Degraded while requests with bodies are refused because memory is full. */
+    @Produces
+    @Singleton
+    @Readiness
+    HealthCheck memory() {
+        return new DependencyCheck(
+                "memory",
+                () ->
+                        Report.of(
+                                !parts.memory().full(),
+                                Map.of(
+                                        "resident",
+                                        parts.memory().resident(),
+                                        "limit",
+                                        parts.memory().limit())));
+    }
+
     /** How many there are, and how many of them answer; addresses are not told. */
     @Produces
     @Singleton

@@ -7,6 +7,7 @@ import io.warmpath.wiring.events.EventParts;
 import io.warmpath.wiring.fleet.FleetRuntime;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedCacheParts;
+import io.warmpath.wiring.memory.MemoryWatch;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -22,6 +23,7 @@ import java.util.function.Supplier;
  *     followed
  * @param fleetSources whether each of those who name workers is heard
  * @param pools how many shared pools answer; empty: no pool is configured
+ * @param memory of the process
  */
 record HealthParts(
         FleetRegistry fleet,
@@ -29,19 +31,22 @@ record HealthParts(
         Optional<String> index,
         Supplier<Optional<Boolean>> natsEvents,
         Supplier<Map<SourceName, Boolean>> fleetSources,
-        Optional<Supplier<SharedCache.Answering>> pools) {
+        Optional<Supplier<SharedCache.Answering>> pools,
+        MemoryWatch memory) {
     static HealthParts of(
             FleetRuntime fleet,
             Supplier<String> notReady,
             OverlapParts caches,
             EventParts events,
-            SharedCacheParts sharedCache) {
+            SharedCacheParts sharedCache,
+            MemoryWatch memory) {
         return new HealthParts(
                 fleet.registry(),
                 notReady,
                 caches.implementation(),
                 events::connectedToNats,
                 fleet::heard,
-                Optional.ofNullable(sharedCache.cache()).map(cache -> cache::answering));
+                Optional.ofNullable(sharedCache.cache()).map(cache -> cache::answering),
+                memory);
     }
 }

@@ -1,6 +1,5 @@
 package io.warmpath.wiring;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.warmpath.admission.Admission;
 import io.warmpath.admission.AdmissionOptions;
@@ -18,6 +17,7 @@ import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.flow.Moving;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.flow.Sending;
+import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.pin.PinMetrics;
@@ -48,7 +48,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestPath {
     private final WarmpathConfig config;
-    private final MeterRegistry meters;
     private final TokenParts tokens;
     private final Fleet fleet;
     private final PromptTokens prompts;
@@ -57,6 +56,7 @@ final class RequestPath {
     private final Overlaps overlaps;
     private final io.warmpath.routing.Router router;
     private final GatewayOptions options;
+    private final Migration migration;
     private final FlowMetrics metrics;
     private Admission admission;
     private DecisionLog decisions = DecisionLog.OFF;
@@ -70,14 +70,12 @@ final class RequestPath {
     private @Nullable SharedCache shared;
 
     /**
-     * @param meters of what is made here
      * @param tokens names of models, and the threads that tokenise
      * @param prompts makes token ids of prompts
      * @param overlaps which engine holds what of a prompt
      */
     RequestPath(
             WarmpathConfig config,
-            MeterRegistry meters,
             TokenParts tokens,
             PromptTokens prompts,
             Fleet fleet,
@@ -86,9 +84,9 @@ final class RequestPath {
             Overlaps overlaps,
             io.warmpath.routing.Router router,
             GatewayOptions options,
+            Migration migration,
             FlowMetrics metrics) {
         this.config = config;
-        this.meters = meters;
         this.tokens = tokens;
         this.prompts = prompts;
         this.fleet = fleet;
@@ -97,6 +95,7 @@ final class RequestPath {
         this.overlaps = overlaps;
         this.router = router;
         this.options = options;
+        this.migration = migration;
         this.metrics = metrics;
         admission = new Admission(AdmissionOptions.OFF, load, System::nanoTime);
         engineSessions = EngineSessions.off(engines);
@@ -205,11 +204,7 @@ final class RequestPath {
                                                 selfCheck,
                                                 events,
                                                 metrics)),
-                                new Moving(
-                                        FlowSettings.migration(config.migration(), meters),
-                                        prompts,
-                                        tokens.threads(),
-                                        selfCheck),
+                                new Moving(migration, prompts, tokens.threads(), selfCheck),
                                 FlowSettings.retries(config.retry()),
                                 options,
                                 metrics,

@@ -18,6 +18,7 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.wiring.engines.EngineParts;
 import io.warmpath.wiring.index.OverlapParts;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.FlowSettings;
 import io.warmpath.wiring.settings.RouterSettings;
 import io.warmpath.wiring.tokens.TokenParts;
@@ -38,6 +39,7 @@ final class WarmupPath implements Warmup.Parts {
     private static final long BODY_BYTES = 64 << 10;
 
     private final WarmpathConfig config;
+    private final MemoryPlan plan;
     private final TokenParts tokens;
     private final OverlapParts caches;
     private final Warmup.Target target;
@@ -45,11 +47,13 @@ final class WarmupPath implements Warmup.Parts {
 
     WarmupPath(
             WarmpathConfig config,
+            MemoryPlan plan,
             TokenParts tokens,
             EngineParts engines,
             OverlapParts caches,
             Warmup.Target target) {
         this.config = config;
+        this.plan = plan;
         this.tokens = tokens;
         this.caches = caches;
         this.target = target;
@@ -61,6 +65,7 @@ final class WarmupPath implements Warmup.Parts {
      */
     static WarmStart start(
             WarmpathConfig config,
+            MemoryPlan plan,
             Vertx vertx,
             TokenParts tokens,
             EngineParts engines,
@@ -73,7 +78,7 @@ final class WarmupPath implements Warmup.Parts {
                                 config.warmup().time(),
                                 target,
                                 WarmupPath::compileMillis,
-                                new WarmupPath(config, tokens, engines, caches, target)),
+                                new WarmupPath(config, plan, tokens, engines, caches, target)),
                 new Warmup.Target(tokens.models().anyModel().orElse("any"), EngineKind.OPENAI),
                 config.warmup().time());
     }
@@ -93,7 +98,6 @@ final class WarmupPath implements Warmup.Parts {
         Routes routes =
                 new RequestPath(
                                 config,
-                                new SimpleMeterRegistry(),
                                 tokens,
                                 tokens.apart(target.model(), CACHE_BYTES),
                                 fleet,
@@ -101,7 +105,9 @@ final class WarmupPath implements Warmup.Parts {
                                 load,
                                 caches.overlaps().askedOnly(CACHE_BYTES),
                                 FlowSettings.router(config, load, kept, DecisionLog.OFF),
-                                FlowSettings.options(config, body).with(ClientBounds.OFF),
+                                FlowSettings.options(config, plan, body).with(ClientBounds.OFF),
+                                FlowSettings.migration(
+                                        config.migration(), plan, new SimpleMeterRegistry()),
                                 metrics)
                         .routes(() -> "", ClientGate.OPEN);
         routes.mount(router);

@@ -385,7 +385,7 @@ class RequestBodyTest {
         RawClient.Answer health = RawClient.request(gateway.port, "GET", "/health");
         assertEquals(200, health.status());
         assertEquals(
-                "{\"status\":\"healthy\",\"workers\":{\"ready\":1,\"total\":1},\"models\":1}",
+                "{\"status\":\"healthy\",\"workers\":{\"ready\":1,\"total\":1},\"models\":1,\"memory\":\"free\"}",
                 health.body());
         assertEquals(200, RawClient.request(gateway.port, "HEAD", "/ready").status());
         gateway.fleet.workers(java.util.List.of());

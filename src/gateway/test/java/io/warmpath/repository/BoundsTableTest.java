@@ -19,7 +19,10 @@ class BoundsTableTest {
 
     /** Whose default the table says in words: what 0, or nothing, stands for. */
     private static final Set<String> IN_WORDS =
-            Set.of("warmpath.http.max-body-memory", "warmpath.http.clients.max-connections");
+            Set.of(
+                    "warmpath.http.max-body-memory",
+                    "warmpath.memory.limit",
+                    "warmpath.http.clients.max-connections");
 
     private static List<List<String>> rows() {
         String page = RepositoryFiles.text("src/docs/operations.md");

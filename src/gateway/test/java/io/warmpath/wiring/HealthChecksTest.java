@@ -133,9 +133,11 @@ class HealthChecksTest {
                                 "nats",
                                 "kubernetes",
                                 "shared-pool",
+                                "memory",
                                 "replicas")),
                 names);
         assertEquals("off", check("kubernetes", "data.state"));
+        assertEquals("working", check("memory", "data.state"));
         assertEquals("java", check("index", "data.implementation"));
     }
 

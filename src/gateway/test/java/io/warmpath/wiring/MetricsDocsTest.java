@@ -58,6 +58,8 @@ import io.warmpath.upstream.tls.EngineTls;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.fleet.FleetRuntime;
 import io.warmpath.wiring.index.OverlapParts;
+import io.warmpath.wiring.memory.MemoryParts;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.AddressSetup;
 import io.warmpath.wiring.tokens.EngineQuestions;
 import io.warmpath.wiring.tokens.TokenOrigins;
@@ -78,6 +80,7 @@ import org.junit.jupiter.api.Test;
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
     private static final Path FILE = Path.of("src/docs/metrics.md");
+    private static final MemoryPlan PLAN = new MemoryPlan(2L << 30, 1L << 30);
 
     /** Named as dashboards made for Dynamo's router have them. */
     private static final Set<String> DYNAMOS =
@@ -155,14 +158,14 @@ class MetricsDocsTest {
                             Map.of("warmpath.router.predicted-ttl", "5s"),
                             Map.of("warmpath.router.mode", "vllm-cache-aware"))) {
                 try (OverlapParts caches =
-                        new OverlapParts(TestConfig.of(mode), System::nanoTime)) {
+                        new OverlapParts(TestConfig.of(mode), PLAN, System::nanoTime)) {
                     caches.bind(registry);
                 }
             }
             new TokenOrigins(model -> true, Map.of(), true, worker -> {})
                     .bind(registry, List::of, worker -> false);
             try (EngineQuestions questions =
-                    new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses())) {
+                    new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses(), PLAN)) {
                 questions.bind(registry);
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
@@ -170,6 +173,7 @@ class MetricsDocsTest {
                     registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
             ClientMeters.bind(
                     registry, HttpServerSetup.limits(TestConfig.of(Map.of()).http().clients()));
+            new MemoryParts(PLAN, full -> {}, registry).close();
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)
                     .bind(

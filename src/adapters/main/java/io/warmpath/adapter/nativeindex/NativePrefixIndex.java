@@ -32,6 +32,9 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     /** Let the library choose how many blocks may wait for their parent. */
     public static final long DEFAULT_ORPHAN_LIMIT = 0;
 
+    /** It may grow as it likes. */
+    public static final long NO_BYTE_LIMIT = 0;
+
     /** Let the library choose how many blocks stay known though nobody holds them. */
     static final int DEFAULT_GHOST_PERCENT = 0;
 
@@ -65,14 +68,24 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
      * @throws NativeIndexException when there is no library, or one that does not fit
      */
     public NativePrefixIndex(Optional<Path> library, long orphanLimit) {
-        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, DecisionLimits.DEFAULT);
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, DecisionLimits.DEFAULT, NO_BYTE_LIMIT);
     }
 
     /**
      * @param decisions how long, and how much, approximate slots hold
      */
     public NativePrefixIndex(Optional<Path> library, long orphanLimit, DecisionLimits decisions) {
-        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, decisions);
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, decisions, NO_BYTE_LIMIT);
+    }
+
+    /**
+     * @param maxBytes that what it knows may take, per 1,024 slots, or {@link #NO_BYTE_LIMIT}: then
+     *     blocks that nobody holds are forgotten, those that wait for their parent are given up,
+     *     and new ones are refused, in this order, until something leaves
+     */
+    public NativePrefixIndex(
+            Optional<Path> library, long orphanLimit, DecisionLimits decisions, long maxBytes) {
+        this(library, orphanLimit, DEFAULT_GHOST_PERCENT, decisions, maxBytes);
     }
 
     /**
@@ -80,16 +93,20 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
      *     100; {@link #DEFAULT_GHOST_PERCENT} or {@link #NO_GHOSTS}
      */
     NativePrefixIndex(Optional<Path> library, long orphanLimit, int ghostPercent) {
-        this(library, orphanLimit, ghostPercent, DecisionLimits.DEFAULT);
+        this(library, orphanLimit, ghostPercent, DecisionLimits.DEFAULT, NO_BYTE_LIMIT);
     }
 
     NativePrefixIndex(
-            Optional<Path> library, long orphanLimit, int ghostPercent, DecisionLimits decisions) {
+            Optional<Path> library,
+            long orphanLimit,
+            int ghostPercent,
+            DecisionLimits decisions,
+            long maxBytes) {
         KvIndexLibrary.load(library);
         Scratch s = guard.enter();
         try {
             this.plainSeed = s.seed(PrefixSpace.NONE);
-            Status.check(s.open(orphanLimit, ghostPercent, decisions), "kvi_open");
+            Status.check(s.open(orphanLimit, ghostPercent, decisions, maxBytes), "kvi_open");
             this.handle = s.outLong(0);
         } finally {
             guard.exit(s);
@@ -422,6 +439,7 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
                     s.outLong(KvLayout.STATISTICS_MOVES_AT),
                     s.outLong(KvLayout.STATISTICS_CONFLICTS_AT),
                     s.outLong(KvLayout.STATISTICS_ORPHANS_GIVEN_UP_AT),
+                    s.outLong(KvLayout.STATISTICS_REFUSED_AT),
                     s.outLong(KvLayout.STATISTICS_DECISIONS_AT),
                     s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_TIME_AT),
                     s.outLong(KvLayout.STATISTICS_DECISIONS_ENDED_BY_CAPACITY_AT));

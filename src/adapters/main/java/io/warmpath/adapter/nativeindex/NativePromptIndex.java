@@ -66,10 +66,13 @@ final class NativePromptIndex implements PromptIndex {
                                 | (addSpecialTokens ? KvLayout.ADD_SPECIAL : 0);
                 query(t, length, flags, blockSize, index.seed(space, s), mostNewChars);
                 // Few texts have more than an id for two characters; none has more than nine.
-                int status = ask(s, t, bpe, length / 2L / blockSize + 64);
-                if (status == KvLayout.E_CAPACITY) {
+                long most = length * 9L / blockSize + 1024;
+                long room = length / 2L / blockSize + 64;
+                int status = ask(s, t, bpe, room);
+                while (status == KvLayout.E_CAPACITY && room < most) {
                     s.hits.ensure((long) PrefixIndex.MAX_SLOTS * KvLayout.HIT_SIZE);
-                    status = ask(s, t, bpe, length * 9L / blockSize + 1024);
+                    room = Math.min(room * 3, most);
+                    status = ask(s, t, bpe, room);
                 }
                 if (status == KvLayout.E_ARGUMENT) {
                     UnencodableTextException.throwIfIllFormed(text);

@@ -119,11 +119,12 @@ final class Scratch {
     }
 
     /** Makes an index; its handle is then the first result. */
-    int open(long orphanLimit, int ghostPercent, DecisionLimits decisions) {
+    int open(long orphanLimit, int ghostPercent, DecisionLimits decisions, long maxBytes) {
         MemorySegment config = text.segment().asSlice(0, KvLayout.CONFIG_SIZE).fill((byte) 0);
         config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_SIZE_AT, KvLayout.CONFIG_SIZE);
         config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_GHOST_PERCENT_AT, ghostPercent);
         config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_ORPHAN_LIMIT_AT, orphanLimit);
+        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_BYTE_BUDGET_AT, maxBytes);
         config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_TTL_AT, decisions.ttlMillis());
         config.set(
                 ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_CAPACITY_AT, decisions.capacity());

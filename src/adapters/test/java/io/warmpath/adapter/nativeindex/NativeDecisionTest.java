@@ -8,7 +8,6 @@ import java.util.Optional;
 class NativeDecisionTest extends DecisionContract {
     @Override
     protected PrefixIndex create(DecisionLimits limits) {
-        return new NativePrefixIndex(
-                Optional.empty(), 100, NativePrefixIndex.DEFAULT_GHOST_PERCENT, limits);
+        return new NativePrefixIndex(Optional.empty(), 100, limits);
     }
 }

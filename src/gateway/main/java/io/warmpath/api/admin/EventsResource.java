@@ -43,8 +43,11 @@ public class EventsResource {
                             + MAX_BODY_BYTES
                             + " bytes; post its events in several batches.");
 
-    /** Four of the largest. */
-    private static final long TOGETHER_BYTES = 4L * MAX_BODY_BYTES;
+    /**
+     * Four of the largest, fewer where the heap is small: what is read of one takes more than it.
+     */
+    private static final long TOGETHER_BYTES =
+            Math.clamp(Runtime.getRuntime().maxMemory() / 16, MAX_BODY_BYTES, 4L * MAX_BODY_BYTES);
 
     private final OperatorBodies bodies = new OperatorBodies(TOGETHER_BYTES);
 

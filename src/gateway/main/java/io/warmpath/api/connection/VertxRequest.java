@@ -96,12 +96,20 @@ public record VertxRequest(HttpServerRequest request, ErrorForm errors) implemen
                                     request.connection().close();
                                 }
                             });
-            request.handler(ignored -> {});
-            request.endHandler(
-                    v -> {
+            Runnable whole =
+                    () -> {
                         vertx.cancelTimer(timer);
                         ended.run();
-                    });
+                    };
+            try {
+                request.handler(ignored -> {});
+                request.endHandler(v -> whole.run());
+            } catch (IllegalStateException e) {
+                if (!request.isEnded()) {
+                    throw e;
+                }
+                whole.run(); // a thread that reads operators' bodies has just read the rest
+            }
         }
         request.resume();
     }

@@ -36,6 +36,6 @@ public interface ClientBoundsConfig {
             doc =
                     "Memory that the bodies of all requests together may take until their answers"
                             + " begin; requests beyond it get 503. Not less than a body may be large."
-                            + " 0: a quarter of the heap.")
+                            + " 0: an eighth of the heap.")
     ByteSize maxBodyMemory();
 }

@@ -300,7 +300,8 @@ public final class TokenStep {
             }
             EnginePrompts prompt = counted(request, prompts(made), begin);
             return prompt == null ? text(request) : prompt;
-        } catch (RuntimeException | LinkageError e) {
+        } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
+            // The last one is of memory outside the heap: the JVM ends where the heap is used up.
             return failed(e);
         }
     }

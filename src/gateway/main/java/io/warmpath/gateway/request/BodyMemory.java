@@ -12,6 +12,7 @@ public final class BodyMemory {
 
     private final long limit;
     private final AtomicLong held = new AtomicLong();
+    private volatile boolean full;
 
     /**
      * @param limit in bytes, from 1
@@ -23,6 +24,18 @@ public final class BodyMemory {
     /** Bytes now. */
     public long held() {
         return held.get();
+    }
+
+    /**
+     * @param now whether no more is taken, however little there is: the process has no memory left
+     */
+    public void full(boolean now) {
+        full = now;
+    }
+
+    /** Whether nothing more is taken. */
+    public boolean full() {
+        return full;
     }
 
     /** For one request. */
@@ -44,9 +57,13 @@ public final class BodyMemory {
 
         /**
          * @param bytes that have arrived
-         * @return false when that is more than all together may take; they are not counted then
+         * @return false when that is more than all together may take, or the process has none left;
+         *     they are not counted then
          */
         public boolean take(int bytes) {
+            if (full) {
+                return false;
+            }
             if (held.addAndGet(bytes) > limit) {
                 held.addAndGet(-bytes);
                 return false;

@@ -23,6 +23,7 @@ import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.telemetry.PredictionMeters;
 import io.warmpath.telemetry.TrackerMeters;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.RouterSettings;
 import io.warmpath.wiring.settings.VllmCacheAwareSettings;
 import java.nio.file.Path;
@@ -51,9 +52,6 @@ public final class OverlapParts implements AutoCloseable {
 
     private static final int TIDIES_PER_TTL = 8;
 
-    /** About a byte for a token of a conversation: 30 million tokens. */
-    private static final long PROMPT_MEMORY_BYTES = 32 << 20;
-
     private final WorkerSlots slots;
     private final Overlaps overlaps;
     private final @Nullable TextOverlaps texts;
@@ -72,7 +70,11 @@ public final class OverlapParts implements AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("warmpath-tidy").factory());
 
-    public OverlapParts(WarmpathConfig config, LongSupplier nanoTime) {
+    /**
+     * @param plan how much memory each part may have
+     * @param nanoTime as {@link System#nanoTime}
+     */
+    public OverlapParts(WarmpathConfig config, MemoryPlan plan, LongSupplier nanoTime) {
         RouterConfig router = config.router();
         WorkerSlots slots;
         Overlaps overlaps;
@@ -101,9 +103,9 @@ public final class OverlapParts implements AutoCloseable {
                             + " set): there is no prefix index, requests are routed by load alone";
         } else if (!followsEvents) {
             trackers = null;
-            index = index(config.index(), lasting(router.ttl()));
+            index = index(config.index(), lasting(router.ttl()), plan.index());
             slots = new ApproximateSlots(index);
-            indexed = asked(IndexOverlaps.ofDecisions(index, nanoTime), index, config);
+            indexed = asked(IndexOverlaps.ofDecisions(index, nanoTime), index, config, plan);
             overlaps = indexed;
             decisions = null;
             tidyEvery = tidyEvery(router.ttl());
@@ -113,18 +115,25 @@ public final class OverlapParts implements AutoCloseable {
                             + router.ttl();
         } else {
             trackers = null;
-            index = index(config.index(), DecisionLimits.DEFAULT);
+            index = index(config.index(), DecisionLimits.DEFAULT, plan.index());
             Optional<Duration> ttl = RouterSettings.predictedTtl(router);
-            decisions = ttl.isPresent() ? index(config.index(), lasting(ttl.get())) : null;
+            decisions =
+                    ttl.isPresent()
+                            ? index(config.index(), lasting(ttl.get()), plan.sideIndex())
+                            : null;
             if (decisions == null) {
                 slots = index;
-                indexed = asked(IndexOverlaps.ofEvents(index, credits), index, config);
+                indexed = asked(IndexOverlaps.ofEvents(index, credits), index, config, plan);
             } else {
                 SideIndex both = new SideIndex(index, decisions);
                 side = both;
                 slots = both;
                 indexed =
-                        asked(IndexOverlaps.ofBoth(index, both, credits, nanoTime), index, config);
+                        asked(
+                                IndexOverlaps.ofBoth(index, both, credits, nanoTime),
+                                index,
+                                config,
+                                plan);
             }
             overlaps = indexed;
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
@@ -138,7 +147,7 @@ public final class OverlapParts implements AutoCloseable {
             this.overlaps = overlaps;
             this.tidyEvery = tidyEvery;
         } else {
-            textIndex = index(config.index(), lasting(router.ttl()));
+            textIndex = index(config.index(), lasting(router.ttl()), plan.sideIndex());
             textSide = new SideIndex(slots, textIndex);
             texts = new TextOverlaps(overlaps, textSide, nanoTime);
             this.slots = textSide;
@@ -151,9 +160,9 @@ public final class OverlapParts implements AutoCloseable {
 
     /** The native index takes texts; the Java one compares tokens, and pools name pages by them. */
     private static IndexOverlaps asked(
-            IndexOverlaps overlaps, PrefixIndex index, WarmpathConfig config) {
+            IndexOverlaps overlaps, PrefixIndex index, WarmpathConfig config, MemoryPlan plan) {
         return index instanceof NativePrefixIndex texts && !SharedCacheParts.isOn(config)
-                ? overlaps.askedWith(texts.prompts(PROMPT_MEMORY_BYTES))
+                ? overlaps.askedWith(texts.prompts(plan.prompts()))
                 : overlaps;
     }
 
@@ -274,11 +283,11 @@ public final class OverlapParts implements AutoCloseable {
         return new DecisionLimits(ttl.toMillis(), DecisionLimits.DEFAULT.capacity());
     }
 
-    private static PrefixIndex index(IndexConfig config, DecisionLimits limits) {
+    private static PrefixIndex index(IndexConfig config, DecisionLimits limits, long maxBytes) {
         return config.implementation() == IndexImplementation.JAVA
                 ? new ReferencePrefixIndex(ReferencePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits)
                 : new NativePrefixIndex(
-                        library(config), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits);
+                        library(config), NativePrefixIndex.DEFAULT_ORPHAN_LIMIT, limits, maxBytes);
     }
 
     private static Optional<Path> library(IndexConfig config) {

@@ -18,6 +18,7 @@ import io.warmpath.session.SessionTable;
 import io.warmpath.session.SharedSessions;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -43,10 +44,12 @@ public final class SessionParts {
     private long reaper = -1;
 
     /**
+     * @param plan how much memory what is kept may have
      * @param views where bindings are shared with other gateways; null: nowhere
      */
     public SessionParts(
             SessionConfig config,
+            MemoryPlan plan,
             @Nullable SessionViews views,
             Vertx vertx,
             Fleet fleet,
@@ -73,7 +76,7 @@ public final class SessionParts {
                         new ControlledSessions.Options(
                                 config.max(),
                                 Math.toIntExact(control.historySize().bytes()),
-                                control.historiesSize().bytes(),
+                                plan.kept(control.historiesSize().bytes()),
                                 control.maxPinned()),
                         System::nanoTime,
                         closer);

@@ -17,6 +17,7 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.modes.Routers;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** What decides on requests and carries them out, from the settings. Stateless. */
@@ -42,12 +43,13 @@ public final class FlowSettings {
                 log.isOn() || explained);
     }
 
-    public static Migration migration(MigrationConfig config, MeterRegistry meters) {
+    public static Migration migration(
+            MigrationConfig config, MemoryPlan plan, MeterRegistry meters) {
         return new Migration(
                 new MigrationOptions(
                         config.limit(),
                         (int) Math.min(config.maxSize().bytes(), Integer.MAX_VALUE),
-                        config.maxMemory().bytes()),
+                        plan.kept(config.maxMemory().bytes())),
                 meters);
     }
 
@@ -62,7 +64,8 @@ public final class FlowSettings {
                 System::nanoTime);
     }
 
-    public static GatewayOptions options(WarmpathConfig config, long maxBodyBytes) {
+    public static GatewayOptions options(
+            WarmpathConfig config, MemoryPlan plan, long maxBodyBytes) {
         GatewayOptions d = GatewayOptions.defaults();
         return new GatewayOptions(
                 maxBodyBytes,
@@ -77,6 +80,6 @@ public final class FlowSettings {
                 config.upstream().forwardHandOff(),
                 config.upstream().rawPath() == RawPath.AUTO,
                 RouterSettings.classTolerations(config.router()),
-                ClientSettings.bounds(config.http(), maxBodyBytes));
+                ClientSettings.bounds(config.http(), plan, maxBodyBytes));
     }
 }

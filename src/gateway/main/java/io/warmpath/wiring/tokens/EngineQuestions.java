@@ -12,6 +12,7 @@ import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -30,9 +31,9 @@ public final class EngineQuestions implements AutoCloseable {
     private final EngineTokenizers tokenizer;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
-    public EngineQuestions(Vertx vertx, EngineTls tls, AddressGuard guard) {
+    public EngineQuestions(Vertx vertx, EngineTls tls, AddressGuard guard, MemoryPlan plan) {
         http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo, tls.keys()::of, guard);
-        tokenizer = new EngineTokenizers(http, CACHE_BYTES, System::nanoTime);
+        tokenizer = new EngineTokenizers(http, plan.kept(CACHE_BYTES), System::nanoTime);
     }
 
     public void bind(MeterRegistry registry) {

@@ -13,6 +13,7 @@ import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.model.ModelFolders;
 import io.warmpath.wiring.engines.EngineParts;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -36,6 +37,7 @@ public final class EngineTokenParts implements AutoCloseable {
      */
     public EngineTokenParts(
             WarmpathConfig config,
+            MemoryPlan plan,
             Vertx vertx,
             EngineParts engines,
             MeterRegistry meters,
@@ -45,7 +47,7 @@ public final class EngineTokenParts implements AutoCloseable {
         this.config = config;
         this.meters = meters;
         this.tokens = tokens;
-        questions = new EngineQuestions(vertx, engines.tls(), engines.addresses());
+        questions = new EngineQuestions(vertx, engines.tls(), engines.addresses(), plan);
         questions.bind(meters);
         check =
                 new SelfCheck(

@@ -13,6 +13,7 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.model.ModelLoader;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.template.PromptInput;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -23,13 +24,16 @@ public final class TokenParts implements AutoCloseable {
     private final ModelReloads reloads;
     private final TokenThreads threads;
 
-    public TokenParts(WarmpathConfig config, Vertx vertx) {
+    /**
+     * @param plan how much memory prompts may have
+     */
+    public TokenParts(WarmpathConfig config, MemoryPlan plan, Vertx vertx) {
         names = ModelSettings.names(config);
         models =
                 new ModelTokens(
                         ModelSettings.sources(config),
                         loader(config.tokens(), config.index().nativePath().map(Path::of)),
-                        TokensOptions.DEFAULT,
+                        plan.tokens(TokensOptions.DEFAULT),
                         System::nanoTime);
         reloads = new ModelReloads(vertx, models, config.tokens().reloadInterval());
         threads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());

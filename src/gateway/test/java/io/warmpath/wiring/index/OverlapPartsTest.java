@@ -18,6 +18,7 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.wiring.TestConfig;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
 class OverlapPartsTest {
     private static final Duration SOON = Duration.ofSeconds(20);
     private static final int B = 16;
+    private static final MemoryPlan PLAN = new MemoryPlan(2L << 30, 1L << 30);
     private static final int[] PROMPT = new int[10 * B];
 
     static {
@@ -43,7 +45,7 @@ class OverlapPartsTest {
         for (int i = 0; i < keysAndValues.length; i += 2) {
             properties.put("warmpath." + keysAndValues[i], keysAndValues[i + 1]);
         }
-        return new OverlapParts(TestConfig.of(properties), System::nanoTime);
+        return new OverlapParts(TestConfig.of(properties), PLAN, System::nanoTime);
     }
 
     private static Candidate open(OverlapParts parts) {
