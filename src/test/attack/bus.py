@@ -153,6 +153,7 @@ def records(lure):
         yield record(url=url)
     for lease in (-1, 0, 2**63, "x", 1e300):
         yield {**record(url="http://10.0.0.1:1"), "lease_ms": lease}
+    yield record(url="http://10.0.0.1:1", labels={f"k{i}": "v" for i in range(20_000)})
     yield record(url="http://10.0.0.1:1", dp_size=2**31)
 
 

@@ -33,7 +33,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 SLACK = {"resident MiB": (32, 0.10), "files": (32, 0.10), "threads": (6, 0.10), "series": (24, 0.03), "sessions bound": (60, 0.25),
          "bookings": (40, 0.50)}
 # (Bound sessions that have expired go with the next requests, so they are judged under load alone.)
-OPEN = ("warmpath_bookings_open", "warmpath_requests_active", "warmpath_sessions_open")
+OPEN = ("warmpath_bookings_open", "warmpath_requests_active", "warmpath_sessions_open", "warmpath_sessions_bound")
 SESSION_SECONDS = 5
 
 

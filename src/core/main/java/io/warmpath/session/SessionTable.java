@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Which rank each session is bound to. Any thread.
  *
  * <p>A binding ends when nothing was heard of its session for the idle time: looked at with every
- * use of it, and for all of them once per 1/16 of the idle time while others are bound. Some 170
- * bytes a session with an id of 36 characters.
+ * use of it, and for all of them once per 1/16 of the idle time ({@link #sweep}). Some 170 bytes a
+ * session with an id of 36 characters.
  *
  * <p>Bindings of other gateways count where there is no own one. Of two that were made at once the
  * rank with the lower (worker id, rank) stays, on both sides; a move counts in any case.
@@ -148,7 +148,6 @@ public final class SessionTable {
     /** A turn of the session is sent there: binds it, or moves it. */
     Turn use(SessionKey key, Candidate to) {
         long now = nanoTime.getAsLong();
-        sweepWhenDue(now);
         Entry e = bound.get(key);
         if (e != null && late(e, now)) {
             expire(key, e);
@@ -367,7 +366,12 @@ public final class SessionTable {
         return Math.max(1, idleNanos / SWEEPS_PER_IDLE);
     }
 
-    private void sweepWhenDue(long now) {
+    /**
+     * Ends those whose time is over, when it is time to look; to be called once a second or so.
+     * O(sessions).
+     */
+    public void sweep() {
+        long now = nanoTime.getAsLong();
         long due = nextSweep.get();
         if (now - due < 0 || !nextSweep.compareAndSet(due, now + sweepNanos())) {
             return;

@@ -82,13 +82,20 @@ class SessionTableTest {
     }
 
     @Test
-    void what_is_idle_goes_while_others_are_used() {
+    void what_is_idle_goes_though_nobody_sends_any_more() {
         SessionTable t = table(1000);
         for (int i = 0; i < 100; i++) {
             t.use(Ranks.key("", "old" + i), ranks.get(0));
         }
-        now.addAndGet(IDLE);
+        now.addAndGet(IDLE - 1);
         t.use(a, ranks.get(0));
+        t.sweep();
+        assertEquals(101, t.size());
+        now.addAndGet(1);
+        t.sweep();
+        assertEquals(101, t.size(), "it was looked at a moment ago");
+        now.addAndGet(IDLE / 16);
+        t.sweep();
         assertEquals(1, t.size());
         assertEquals(100, t.expired());
     }

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * alone (annotations) lists are separated by commas, numbers and flags are texts. Stateless.
  */
 public final class WorkerFields {
+    /** Members and elements of one record, from wherever it comes. */
+    private static final int MOST_VALUES = 256;
+
     private static final Set<String> KEYS =
             Set.of(
                     "url",
@@ -54,6 +57,10 @@ public final class WorkerFields {
     private final boolean texts;
 
     private WorkerFields(Map<?, ?> record, boolean texts) {
+        if (values(record) > MOST_VALUES) {
+            throw new IllegalArgumentException(
+                    "The record has more than " + MOST_VALUES + " values.");
+        }
         this.texts = texts;
         record.forEach(
                 (key, value) -> {
@@ -106,6 +113,14 @@ public final class WorkerFields {
      */
     public static WorkerSpec ofTexts(Map<String, String> record) {
         return new WorkerFields(record, true).spec();
+    }
+
+    private static int values(@Nullable Object of) {
+        return switch (of) {
+            case Map<?, ?> map -> 1 + map.values().stream().mapToInt(WorkerFields::values).sum();
+            case List<?> list -> 1 + list.stream().mapToInt(WorkerFields::values).sum();
+            case null, default -> 1;
+        };
     }
 
     private WorkerSpec spec() {

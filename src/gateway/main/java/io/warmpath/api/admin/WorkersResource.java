@@ -24,7 +24,6 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -41,9 +40,6 @@ import org.jspecify.annotations.Nullable;
 @Produces(MediaType.APPLICATION_JSON)
 public class WorkersResource {
     private static final int MOST_WORKERS = 4096;
-
-    /** Members and elements of one record. */
-    private static final int MOST_VALUES = 256;
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
@@ -163,10 +159,6 @@ public class WorkersResource {
             if (body == null) {
                 throw new IllegalArgumentException("The body is not JSON.");
             }
-            if (values(body.fields()) > MOST_VALUES) {
-                throw new IllegalArgumentException(
-                        "The record has more than " + MOST_VALUES + " values.");
-            }
             WorkerSpec spec = read.apply(body.fields());
             addresses
                     .refusal(spec, AdminAccess.isOfThisMachine(request))
@@ -180,14 +172,6 @@ public class WorkersResource {
         } catch (IllegalArgumentException e) {
             throw InvalidRequest.bad("", String.valueOf(e.getMessage()));
         }
-    }
-
-    private static int values(@Nullable Object of) {
-        return switch (of) {
-            case Map<?, ?> map -> 1 + map.values().stream().mapToInt(WorkersResource::values).sum();
-            case List<?> list -> 1 + list.stream().mapToInt(WorkersResource::values).sum();
-            case null, default -> 1;
-        };
     }
 
     /** The worker as it is after a change. */

@@ -125,6 +125,7 @@ public final class SessionParts {
                 vertx.setPeriodic(
                         REAP_MILLIS,
                         t -> {
+                            table.sweep();
                             controlled.reap();
                             shared.sweep();
                         });
