@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import collections
 import json
+import os
 import random
 import re
 import statistics
@@ -19,6 +20,9 @@ import sys
 import time
 import urllib.parse
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python/process"))
+from gateway_probe import parsed, resident_mib  # noqa: E402
 
 SLACK_MIB = 32  # what JIT, metaspace, malloc arenas and filling caches still add after the warm-up: 16 to 20 seen
 SLACK_SHARE = 0.08
@@ -60,22 +64,8 @@ def self_test():
     print("soak: the checks refuse planted leaks")
 
 
-def resident_mib(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        for line in f:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-    raise RuntimeError(f"process {pid} has ended")
-
-
 def scrape(gateway):
-    metrics = {}
-    text = urllib.request.urlopen(gateway + "/metrics", timeout=10).read().decode()
-    for line in text.splitlines():
-        m = re.match(r"([a-z_]+)(\{[^}]*\})? ([0-9.eE+-]+)$", line)
-        if m:
-            metrics[m[1]] = metrics.get(m[1], 0.0) + float(m[3])
-    return metrics
+    return parsed(urllib.request.urlopen(gateway + "/metrics", timeout=10).read().decode())
 
 
 class Client:

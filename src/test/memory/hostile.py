@@ -19,7 +19,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -27,18 +26,13 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../python/process"))
+from gateway_probe import free_ports, parsed, resident_mib  # noqa: E402
+
 MIB = 1 << 20
 # What may refuse a request: what is wrong with it, too much of it, and that there is no room.
 REFUSALS = {400, 401, 403, 404, 405, 408, 409, 411, 413, 414, 415, 429, 431, 503, 529}
 SERIES_MADE = 60  # by methods, outcomes and states that first occur under attack
-
-
-def resident_mib(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        for line in f:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-    raise ProcessLookupError(f"process {pid} has ended")
 
 
 def problems_of(samples, limit, statuses, log, before, after):
@@ -260,23 +254,6 @@ class Attack:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def free_ports(count):
-    """The first of so many free ports in a row."""
-    for base in random.SystemRandom().sample(range(20000, 32000), 100):
-        held = []
-        try:
-            for port in range(base, base + count):
-                held.append(socket.socket())
-                held[-1].bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
-        finally:
-            for s in held:
-                s.close()
-    raise SystemExit("memory: no free ports")
-
-
 def get(port, path):
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Host": "localhost"})
     with urllib.request.urlopen(request, timeout=10) as answer:
@@ -284,15 +261,7 @@ def get(port, path):
 
 
 def scrape(port):
-    values = {"series": 0.0}
-    for line in get(port, "/metrics").splitlines():
-        m = re.match(r"([a-z_]+)(\{.*\})? ([0-9.eE+-]+)$", line)
-        if m:
-            values["series"] += 1
-            values[m[1]] = values.get(m[1], 0.0) + float(m[3])
-            if m[2]:
-                values[m[1] + m[2]] = float(m[3])
-    return values
+    return parsed(get(port, "/metrics"))
 
 
 def settled(port, seconds):

@@ -7,8 +7,8 @@
 Three simulated engines, each with a relay; NATS; one gateway that reads events over ZeroMQ, over TLS, with a file of workers, and one
 that has workers and events from NATS. Chats, sessions and hang-ups all the time, and every few seconds one of: an engine killed or
 stopped, the file of workers changed or broken, a new certificate, a worker posted and deleted, NATS restarted, the clock set by an
-hour (with --clock-steps and libfaketime; gateways under it start slowly). From the second quarter on resident memory, open files, threads, series of metrics and bound
-sessions have to stay where they are; in the end no booking, request or opened session may be there.
+hour (with --clock-steps and libfaketime; gateways under it start slowly). From the second quarter on resident memory, open files,
+threads, series of metrics and bound sessions have to stay where they are; in the end no booking, request or session may be there.
 """
 import argparse
 import asyncio
@@ -20,7 +20,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import ssl
 import statistics
 import subprocess
@@ -28,11 +27,13 @@ import sys
 import time
 import urllib.request
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python/process"))
+from gateway_probe import free_ports, parsed, resident_mib  # noqa: E402
+
 UNITS = {"s": 1, "m": 60, "h": 3600}
 # What may be more in the last quarter than in the second one: absolute, or as a share of it.
 SLACK = {"resident MiB": (32, 0.10), "files": (32, 0.10), "threads": (6, 0.10), "series": (24, 0.03), "sessions bound": (60, 0.25),
          "bookings": (40, 0.50)}
-# (Bound sessions that have expired go with the next requests, so they are judged under load alone.)
 OPEN = ("warmpath_bookings_open", "warmpath_requests_active", "warmpath_sessions_open", "warmpath_sessions_bound")
 SESSION_SECONDS = 5
 
@@ -190,23 +191,6 @@ class Fleet:
             self.end(name)
 
 
-def free_ports(count):
-    """The first of so many free ports in a row."""
-    for base in random.SystemRandom().sample(range(20000, 32000), 100):
-        held = []
-        try:
-            for port in range(base, base + count):
-                held.append(socket.socket())
-                held[-1].bind(("127.0.0.1", port))
-            return base
-        except OSError:
-            continue
-        finally:
-            for s in held:
-                s.close()
-    raise SystemExit("soak: no free ports")
-
-
 TRUST_ALL = ssl._create_unverified_context()  # the certificate is a new one every few seconds
 
 
@@ -217,21 +201,13 @@ def ask(url, method="GET", body=None):
 
 
 def scrape(url):
-    values = collections.Counter()
-    for line in ask(url + "/metrics").splitlines():
-        m = re.match(r"([a-z_]+)(\{.*\})? ([0-9.eE+-]+)$", line)
-        if m:
-            values["series"] += 1
-            values[m[1]] += float(m[3])
-    return values
+    return parsed(ask(url + "/metrics"))
 
 
 def sample(fleet, name):
     pid = fleet.processes[name].pid
-    with open(f"/proc/{pid}/status", encoding="ascii") as f:
-        status = dict(line.split(":", 1) for line in f)
     metrics = scrape(fleet.base_url(name))
-    return {"resident MiB": int(status["VmRSS"].split()[0]) / 1024, "threads": int(status["Threads"]), "files": len(os.listdir(f"/proc/{pid}/fd")),
+    return {"resident MiB": resident_mib(pid), "threads": len(os.listdir(f"/proc/{pid}/task")), "files": len(os.listdir(f"/proc/{pid}/fd")),
             "series": metrics["series"], "sessions bound": metrics["warmpath_sessions_bound"], "bookings": metrics["warmpath_bookings_open"]}
 
 
