@@ -8,7 +8,8 @@ sbom_maven() {
     (cd "$root" && "$MAVEN" -B -Dstyle.color=never $maven_opts "$@") </dev/null >>"$target/warmpath-sbom.log" 2>&1
 }
 
-# What Maven resolves, with hashes and licences, and beside it what Maven does not know: the sources of the native library. The goal is one of
+# What Maven resolves, with hashes and licences, and beside it what Maven does not know: the sources of the native library, and
+# what the console loads. The goal is one of
 # the plugin that packs the gateway, so next to nothing more is downloaded. It takes our own modules from Maven's local repository only: they
 # are put there for it and taken away again, so that no build finds old ones there.
 make_sbom() {
@@ -27,9 +28,9 @@ make_sbom() {
         tail -n 20 "$target/warmpath-sbom.log" >&2
         die 1 "Maven could not list the dependencies"
     }
-    cp "$root/src/main/sbom/native.cdx.json" "$sbom_dir/native.cdx.json" || die 1 "the list of the native library is missing"
+    cp "$root/src/main/sbom/native.cdx.json" "$root/src/main/sbom/console.cdx.json" "$sbom_dir" || die 1 "the list of the native library or of the console is missing"
     input_stamp >"$target/warmpath-sbom.stamp"
-    say "wrote target/sbom/java.cdx.json and native.cdx.json"
+    say "wrote target/sbom/java.cdx.json, native.cdx.json and console.cdx.json"
 }
 
 # audit ARGUMENTS...: against the lists of this source where none are named.
@@ -38,7 +39,7 @@ run_audit() {
         *' --sbom '* | *' --help '* | *' -h '*) ;;
         *' --osv '*)
             [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
-            set -- "$@" --sbom "$sbom_dir/java.cdx.json" --sbom "$sbom_dir/native.cdx.json"
+            set -- "$@" --sbom "$sbom_dir/java.cdx.json" --sbom "$sbom_dir/native.cdx.json" --sbom "$sbom_dir/console.cdx.json"
             ;;
     esac
     run_program audit "$@"

@@ -84,7 +84,7 @@ final class Licences {
                 .toList();
     }
 
-    static String page(List<Row> java, List<Row> nativeParts) {
+    static String page(List<Row> java, List<Row> nativeParts, List<Row> console) {
         StringBuilder page = new StringBuilder();
         page.append("# Licences of what the product is made of\n\n")
                 .append(
@@ -94,6 +94,7 @@ final class Licences {
                         "shipped and not listed. Where several licences stand, one may be chosen.\n\n");
         table(page, "In the jars", java);
         table(page.append('\n'), "In the native library", nativeParts);
+        table(page.append('\n'), "In the console", console);
         return page.toString();
     }
 

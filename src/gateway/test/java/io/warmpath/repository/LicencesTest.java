@@ -31,6 +31,7 @@ class LicencesTest {
     private static final Path PAGE = Path.of("src", "docs", "licences.md");
     private static final Path RESOLVED = Path.of("target", "sbom", "java.cdx.json");
     private static final Path NATIVE = Path.of("src", "main", "sbom", "native.cdx.json");
+    private static final Path CONSOLE = Path.of("src", "main", "sbom", "console.cdx.json");
 
     /** A dependency of the POM that is shipped. */
     private static final Pattern DIRECT =
@@ -83,13 +84,26 @@ class LicencesTest {
         assertTrue(rows.stream().allMatch(Licences.Row::isAllowed), rows::toString);
     }
 
+    /** The packages are unpacked into the jar, so Maven's own list does not know of them. */
+    @Test
+    void the_console_is_made_of_what_may_be_shipped_in_the_versions_of_the_pom() throws IOException {
+        String pom = RepositoryFiles.text("pom.xml");
+        List<Licences.Row> rows = Licences.rows(bom(CONSOLE));
+        assertEquals(
+                List.of("lit-html", "uplot"), rows.stream().map(Licences.Row::name).toList());
+        for (Licences.Row row : rows) {
+            assertTrue(row.isAllowed(), row::toString);
+            assertEquals(tag(pom, row.name() + ".version"), row.version());
+        }
+    }
+
     @Test
     void every_dependency_may_be_shipped_and_is_on_the_page() throws IOException {
         assumeTrue(Files.exists(RESOLVED), "made by ./warmpath sbom, as verify does");
         List<Licences.Row> rows = Licences.rows(bom(RESOLVED));
         assertTrue(rows.size() > 100, "only " + rows.size() + " components");
         assertEquals(List.of(), rows.stream().filter(r -> !r.isAllowed()).toList());
-        String page = Licences.page(rows, Licences.rows(bom(NATIVE)));
+        String page = Licences.page(rows, Licences.rows(bom(NATIVE)), Licences.rows(bom(CONSOLE)));
         if (Boolean.getBoolean("docs.write")) {
             Files.writeString(PAGE, page);
         }

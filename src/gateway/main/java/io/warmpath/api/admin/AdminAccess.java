@@ -32,7 +32,7 @@ public final class AdminAccess {
             "Without an admin token this endpoint answers only to programs of the gateway's own"
                     + " user and of root; set WARMPATH_ADMIN_TOKEN.";
 
-    /** What proxies and browsers add; beside all that begin with one of {@link #BEGINNINGS}. */
+    /** What proxies add; beside all that begin with one of {@link #BEGINNINGS}. */
     private static final Set<String> PASSED_ON =
             Set.of(
                     "forwarded",
@@ -44,12 +44,15 @@ public final class AdminAccess {
                     "x-amzn-trace-id",
                     "x-azure-clientip",
                     "true-client-ip",
-                    "fastly-client-ip",
-                    "origin",
-                    "referer");
+                    "fastly-client-ip");
 
-    private static final List<String> BEGINNINGS =
-            List.of("x-forwarded-", "x-envoy-", "cf-", "sec-fetch-");
+    private static final List<String> BEGINNINGS = List.of("x-forwarded-", "x-envoy-", "cf-");
+
+    /** What browsers add: whose page asks. */
+    private static final Set<String> BROWSERS = Set.of("origin", "referer");
+
+    private static final String FETCH = "sec-fetch-";
+    private static final String FETCH_SITE = "sec-fetch-site";
 
     private final byte @Nullable [] token;
     private final LocalPeers peers;
@@ -105,7 +108,7 @@ public final class AdminAccess {
     /**
      * The caller is a process of this machine that asks this machine, not what one of them passes
      * on: a proxy makes every client look local, and so does a page in a browser, whose own name
-     * may lead here.
+     * may lead here. The console is a page too: one that this address itself has given.
      */
     static boolean isOfThisMachine(HttpServerRequest request) {
         HostAndPort asked = request.authority();
@@ -113,7 +116,28 @@ public final class AdminAccess {
                 && request.version() != HttpVersion.HTTP_1_0 // proxies' own, curl's never
                 && asked != null
                 && isLocalName(asked.host())
-                && request.headers().names().stream().noneMatch(AdminAccess::isOfPassing);
+                && request.headers().names().stream().noneMatch(AdminAccess::isOfPassing)
+                && (request.headers().names().stream().noneMatch(AdminAccess::isOfBrowser)
+                        || isOfOwnPage(request, asked));
+    }
+
+    private static boolean isOfBrowser(String header) {
+        String name = header.toLowerCase(Locale.ROOT);
+        return BROWSERS.contains(name) || name.startsWith(FETCH);
+    }
+
+    /**
+     * The browser says that a page of this very address asks. Behind a proxy the page has another
+     * address, which its referer tells whatever the proxy has made of the host.
+     */
+    private static boolean isOfOwnPage(HttpServerRequest request, HostAndPort asked) {
+        String own = request.scheme() + "://" + asked;
+        String origin = request.getHeader("origin");
+        String referer = request.getHeader("referer");
+        return "same-origin".equals(request.getHeader(FETCH_SITE))
+                && (origin == null || origin.equals(own))
+                && referer != null
+                && referer.startsWith(own + "/");
     }
 
     private static boolean isOfPassing(String header) {

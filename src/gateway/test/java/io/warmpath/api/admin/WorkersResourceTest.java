@@ -448,6 +448,35 @@ class WorkersResourceTest {
         given().spec(api).header(header, "x").get("/workers").then().statusCode(403);
     }
 
+    /** What browsers say, as the rows name it: site, origin, referer; {@code -}: not at all. */
+    @ParameterizedTest
+    @CsvSource({
+        "same-origin, -, OWN/console/, 200",
+        "same-origin, OWN, OWN/console/, 200",
+        "same-origin, -, -, 403", // nobody says whose page it is
+        "same-origin, OWN, https://gateway.example/console/, 403", // through a proxy
+        "same-origin, https://gateway.example, OWN/console/, 403",
+        "same-origin, -, OWN.a.example/, 403",
+        "same-site, -, OWN/console/, 403", // another port of this machine
+        "cross-site, -, OWN/console/, 403",
+        "none, -, OWN/console/, 403",
+        "-, OWN, OWN/console/, 403"
+    })
+    void without_a_token_the_pages_of_this_very_address_may_ask(
+            String site, String origin, String referer, int status) {
+        RequestSpecification api = api(Optional.empty());
+        String own = "http://" + HOST.apply(api);
+        RequestSpecification asked = given().spec(api);
+        Map.of("sec-fetch-site", site, "origin", origin, "referer", referer)
+                .forEach(
+                        (name, value) -> {
+                            if (!value.equals("-")) {
+                                asked.header(name, value.replace("OWN", own));
+                            }
+                        });
+        asked.get("/workers").then().statusCode(status);
+    }
+
     private int status(String head) throws Exception {
         try (Socket socket = new Socket(InetAddress.ofLiteral("127.0.0.1"), server.actualPort())) {
             socket.getOutputStream().write((head + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));

@@ -1,0 +1,105 @@
+"""Three simulated engines and the gateway of this tree, as a user starts them."""
+import http.client
+import json
+import time
+
+from gateway_probe import free_ports
+from stage import ROOT, Stage
+
+ENGINES = 3
+
+
+class Fleet:
+    def __init__(self, folder):
+        self.stage = Stage(None, folder, print)
+        self.first = free_ports(ENGINES + 1)
+        self.port = self.first + ENGINES
+        self.url = f"http://localhost:{self.port}"
+        self.engines = [None] * ENGINES
+        self.gateway = None
+
+    def __enter__(self):
+        for i in range(ENGINES):
+            self.start_engine(i)
+        self.start_gateway()
+        return self
+
+    def __exit__(self, *_):
+        self.stage.clear()
+        self.stage.close()
+
+    def start_engine(self, number):
+        self.engines[number] = self.stage.start(f"engine{number}", [
+            str(ROOT / "warmpath"), "sim", "--port", str(self.first + number), "--gpu-blocks", "2048", "--host-blocks", "4096",
+            "--answer-tokens", "16", "--itl", "2ms", "--max-batch", "256"])
+        until(lambda: answers(self.first + number, "/health"), f"engine {number}")
+
+    def stop_engine(self, number):
+        self.engines[number].kill()
+        self.engines[number].wait()
+
+    def start_gateway(self, *flags):
+        workers = [part for i in range(ENGINES) for part in ("--worker", f"http://127.0.0.1:{self.first + i}")]
+        self.gateway = self.stage.start("gateway", [str(ROOT / "warmpath"), "serve", "--http-host", "127.0.0.1", "--http-port", str(self.port), *workers, *flags])
+        until(lambda: answers(self.port, "/ready"), "the gateway")
+        until(lambda: flags or len([w for w in self.json("/workers")["data"] if w["state"] == "ready"]) == ENGINES, "the workers")
+
+    def stop_gateway(self):
+        self.stage.stop(self.gateway)
+
+    def gateway_pid(self):
+        """Of the process that serves: the launcher becomes it."""
+        return self.gateway.pid
+
+    def secret(self, text):
+        return self.stage.file("secrets/token", text)
+
+    def get(self, path):
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=30)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def json(self, path):
+        status, body = self.get(path)
+        if status != 200:
+            raise AssertionError(f"GET {path}: {status} {body}")
+        return json.loads(body)
+
+    def chat(self, text, request, tenant=None):
+        connection = http.client.HTTPConnection("localhost", self.port, timeout=30)
+        try:
+            connection.request("POST", "/v1/chat/completions", json.dumps({"model": "demo", "max_tokens": 8, "messages": [{"role": "user", "content": text}]}),
+                               {"content-type": "application/json", "x-request-id": request, **({"x-tenant-id": tenant} if tenant else {})})
+            response = connection.getresponse()
+            body = response.read()
+            if response.status != 200:
+                raise AssertionError(f"a chat: {response.status} {body[:300]}")
+        finally:
+            connection.close()
+
+    def traffic(self, requests):
+        for i in range(requests):
+            self.chat(f"document {i % 4} " * 60 + f"question {i}", f"traffic-{i}", ("acme", "globex", None)[i % 3])
+
+
+def answers(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def until(condition, what, seconds=90):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} is not ready within {seconds} s")
+        time.sleep(0.05)  # between two looks

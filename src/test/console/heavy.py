@@ -1,0 +1,133 @@
+"""500 decisions a second for a minute, and ten consoles: what it costs the gateway, and whether the page goes on."""
+import asyncio
+import json
+import multiprocessing
+import os
+import statistics
+import time
+
+RATE = 500
+CONNECTIONS = 48
+ROUNDS, PHASE_S = 3, 10
+CONSOLES = 10
+MOST_PART = 0.02  # of a core, that ten consoles may cost the gateway
+MOST_GAP_MS = 1000  # that the page may be busy in one piece
+MOST_HEAP_MB = 60
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+async def answer(reader):
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+    await reader.readexactly(length)
+    return int(head[9:12])
+
+
+async def load(port, seconds, told):
+    """Sends at `RATE`, each when its time has come, whatever became of those before."""
+    counted = {"sent": 0, "wrong": 0, "late": 0}
+    began = time.monotonic()
+    numbers = iter(range(int(RATE * seconds)))
+
+    async def client():
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for number in numbers:
+            due = began + number / RATE
+            wait = due - time.monotonic()
+            if wait > 0:
+                await asyncio.sleep(wait)
+            elif wait < -1:
+                counted["late"] += 1
+            body = json.dumps({"model": "demo", "max_tokens": 4, "messages": [{"role": "user", "content": f"document {number % 40} " * 60 + f"question {number}"}]}).encode()
+            writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Tenant-Id: t%d\r\nContent-Length: %d\r\n\r\n"
+                         % (number % 5, len(body)) + body)
+            counted["sent"] += 1
+            if await answer(reader) != 200:
+                counted["wrong"] += 1
+        writer.close()
+
+    await asyncio.gather(*(client() for _ in range(CONNECTIONS)))
+    told.put(counted)
+
+
+async def console(port, end):
+    """What an open page of decisions asks of the gateway, and one of the fleet beside it."""
+    async def stream():
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
+        writer.write(b"GET /router/decisions/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        read = 0
+        while time.monotonic() < end:
+            try:
+                read += len(await asyncio.wait_for(reader.read(1 << 16), 1))
+            except TimeoutError:
+                continue  # the end is looked at each second
+        writer.close()
+        return read
+
+    async def fleet():
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
+        while time.monotonic() < end:
+            writer.write(b"GET /fleet HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            if await answer(reader) != 200:
+                raise AssertionError("GET /fleet")
+            await asyncio.sleep(2)
+        writer.close()
+
+    return (await asyncio.gather(stream(), fleet()))[0]
+
+
+async def consoles(port, end, told):
+    told.put(sum(await asyncio.gather(*(console(port, end) for _ in range(CONSOLES - 1)))))
+
+
+def run(what, *arguments):
+    told = multiprocessing.Queue()
+    process = multiprocessing.Process(target=lambda: asyncio.run(what(*arguments, told)))
+    process.start()
+    return process, told
+
+
+def cpu(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def heavy(browser, fleet, folder):
+    """Phases without and with ten consoles take turns in one run; their difference in CPU time is what the consoles cost."""
+    pid = fleet.gateway_pid()
+    browser.open("about:blank", "light")
+    loading, counts = run(load, fleet.port, 2 * ROUNDS * PHASE_S + 5)
+    time.sleep(3)  # the load is steady, and new code compiled
+    parts = {False: [], True: []}
+    for _ in range(ROUNDS):
+        for opened in (False, True):
+            if opened:
+                browser.open(f"{fleet.url}/console/#/decisions", "light")
+                browser.js("window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 50)")
+            began, before = time.monotonic(), cpu(pid)
+            watching = run(consoles, fleet.port, began + PHASE_S) if opened else None
+            time.sleep(PHASE_S)  # one phase
+            parts[opened].append((cpu(pid) - before) / (time.monotonic() - began))
+            if opened:
+                read = watching[1].get(timeout=30)
+                watching[0].join()
+                gap, heap = browser.js("return [window.gap, performance.memory.usedJSHeapSize / 1e6]")
+                shown = browser.js("return document.querySelectorAll('tbody tr').length")
+                browser.picture(folder / "heavy.png")
+                browser.open("about:blank", "light")
+                for held, what in ((read > 100_000, f"nine streams brought {read} bytes"), (gap < MOST_GAP_MS, f"the page stood still for {gap:.0f} ms"),
+                                   (heap < MOST_HEAP_MB, f"the page takes {heap:.0f} MB"), (shown > 50, f"{shown} rows are shown")):
+                    if not held:
+                        raise AssertionError(what)
+    counted = counts.get(timeout=60)
+    loading.join()
+    cost = statistics.median(parts[True]) - statistics.median(parts[False])
+    print(f"console: {RATE} requests/s, {counted}: gateway {[f'{100 * p:.1f}' for p in parts[False]]} % of a core without consoles, {[f'{100 * p:.1f}' for p in parts[True]]} % with {CONSOLES};"
+          f" they cost {100 * cost:.1f} % of a core; the page: longest pause {gap:.0f} ms, heap {heap:.0f} MB")
+    if counted["wrong"]:
+        raise AssertionError(f"requests failed: {counted}")
+    if counted["late"] > counted["sent"] * 0.05:
+        raise AssertionError(f"this machine could not send {RATE} requests/s: {counted}")
+    if cost > MOST_PART:
+        raise AssertionError(f"{CONSOLES} consoles cost {100 * cost:.1f} % of a core; {100 * MOST_PART:.0f} are the most")
