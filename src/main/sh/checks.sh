@@ -219,6 +219,14 @@ attack_test() {
     python3 -B "$root/src/test/attack/run.py" "$@"
 }
 
+# console_test [--smoke]: the console in a real browser.
+console_test() {
+    browser_for_tests || return
+    build_gateway
+    console_venv=$(sh "$root/src/test/e2e/venv.sh" console) || return 1
+    "$console_venv/bin/python" -B "$root/src/test/console/console.py" "$@"
+}
+
 api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # A demo measures, on a machine that is shared: one that fails is played once more, and that is told.
@@ -309,9 +317,11 @@ everything() {
     fi
     step 'end to end: api clients' api_client_test
     if [ "$label" = test ]; then
+        step 'console: in a browser' console_test --smoke
         step 'attack: smoke' attack_test --smoke
         step 'memory: 512 MiB, hostile clients, 20 s' memory_test 20
     else
+        step 'console: in a browser, with 500 decisions a second' console_test
         step 'attack' attack_test
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control

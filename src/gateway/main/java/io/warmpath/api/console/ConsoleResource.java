@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
 public class ConsoleResource implements ClientResource {
     /** No dot or slash but these: a name leads nowhere else. */
     private static final Pattern FILE =
-            Pattern.compile("(?:vendor/[a-z-]+/(?:[a-z]+/)?)?[A-Za-z-]+(?:\\.iife)?(?:\\.min)?\\.([a-z]+)");
+            Pattern.compile(
+                    "(?:vendor/[a-z-]+/(?:[a-z]+/)?)?[A-Za-z-]+(?:\\.iife)?(?:\\.min)?\\.([a-z]+)");
 
     private static final Map<String, String> TYPES =
             Map.of(
@@ -48,7 +49,8 @@ public class ConsoleResource implements ClientResource {
 
     /** Browsers go to the console; others are told that nothing is here. */
     @GET
-    public Response root(@HeaderParam(HttpHeaders.ACCEPT) @Nullable String accept) {
+    public Response root(@Context HttpServerRequest request) {
+        String accept = request.getHeader(HttpHeaders.ACCEPT); // REST itself does not see it
         if (accept == null || !accept.toLowerCase(Locale.ROOT).contains("text/html")) {
             throw new NotFoundException();
         }

@@ -44,9 +44,9 @@ import org.jboss.resteasy.reactive.server.vertx.VertxRequestContextFactory;
 import org.jboss.resteasy.reactive.spi.BeanFactory;
 
 /**
- * The resources of {@code api.admin} and {@code api.client} on a plain Vert.x router: what Quarkus
- * does with them, without starting Quarkus. The same processor reads the annotations, the same
- * handlers answer.
+ * The resources of {@code api.admin}, {@code api.client} and {@code api.console} on a plain Vert.x
+ * router: what Quarkus does with them, without starting Quarkus. The same processor reads the
+ * annotations, the same handlers answer.
  */
 public final class AdminRoute {
     private static final Executor THREADS =
@@ -203,7 +203,7 @@ public final class AdminRoute {
     private static Index index() {
         Indexer indexer = new Indexer();
         try {
-            for (String room : List.of("admin", "client")) {
+            for (String room : List.of("admin", "client", "console")) {
                 Path classes = Path.of("target/gateway/classes/io/warmpath/api", room);
                 try (DirectoryStream<Path> files = Files.newDirectoryStream(classes, "*.class")) {
                     for (Path file : files) {

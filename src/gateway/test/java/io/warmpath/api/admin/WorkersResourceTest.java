@@ -465,7 +465,7 @@ class WorkersResourceTest {
     void without_a_token_the_pages_of_this_very_address_may_ask(
             String site, String origin, String referer, int status) {
         RequestSpecification api = api(Optional.empty());
-        String own = "http://" + HOST.apply(api);
+        String own = "http://127.0.0.1:" + server.actualPort();
         RequestSpecification asked = given().spec(api);
         Map.of("sec-fetch-site", site, "origin", origin, "referer", referer)
                 .forEach(

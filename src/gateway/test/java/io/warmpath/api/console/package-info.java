@@ -1,0 +1,4 @@
+@NullMarked
+package io.warmpath.api.console;
+
+import org.jspecify.annotations.NullMarked;
