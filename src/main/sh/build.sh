@@ -211,6 +211,27 @@ jvm_options() {
     echo "$java_opts"
 }
 
+# terminal_size: how large the terminal is, for programs that fit their output to it; nothing where the output goes elsewhere.
+terminal_size() {
+    [ -t 1 ] && [ -z "${COLUMNS-}" ] || return 0
+    size=$(stty size 2>/dev/null </dev/tty) || return 0
+    case $size in
+        [1-9]*' '[1-9]*) export LINES="${size% *}" COLUMNS="${size#* }" ;;
+    esac
+}
+
+# run_question COMMAND ARGUMENTS...: asks a running gateway. A program of half a second: started small, compiled lightly.
+run_question() {
+    # Not `exit 1`: to scripts that would be a degraded gateway.
+    (build_gateway) || exit 2
+    find_java || need_java
+    terminal_size
+    [ -z "$gateway_url" ] || export WARMPATH_URL="$gateway_url"
+    # shellcheck disable=SC2086 # options are words
+    exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m -XX:-UsePerfData \
+        -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 $java_opts -jar "$tools_jar" "$@"
+}
+
 # run_program COMMAND ARGUMENTS...: the shell becomes the JVM: one process, and signals reach it.
 run_program() {
     build_gateway
@@ -218,6 +239,7 @@ run_program() {
     # A relay holds some ring buffers and nothing else; whoever wants larger ones gives it more. The last one wins.
     [ "$1" != relay ] || java_opts="-Xms32m -Xmx256m -Xmn24m $java_opts"
     options=$(jvm_options "$@") || exit 1
+    terminal_size
     cache=
     ! use_aot_cache "$@" || cache=$aot_cache
     case $1 in

@@ -335,6 +335,19 @@ promise 'without a home Java gets one, for the build and for the gateway' \
 with=
 launch serve --help
 promise 'serve --help is answered by the program' 'out_has "arg <--help>"'
+for question in status top why drain resume ask; do
+    launch "$question" --json
+    promise "$question asks from the tools' jar, with a small JVM" \
+        'out_has "arg <$question>" && out_has "arg <-Xmx256m>" && out_has "warmpath-tools.jar>" && ! out_has quarkus-run'
+done
+launch status --help
+promise 'status --help is answered by the program' 'out_has "arg <--help>"'
+with='WARMPATH_URL=http://h:1'
+launch status
+promise 'WARMPATH_URL reaches what asks a gateway' 'out_has WARMPATH_URL=http://h:1'
+launch serve
+promise 'and is no setting of the gateway' 'out_has "no settings"'
+with=
 mkdir -p "$work/stage/else where"
 ln -s "$project/warmpath" "$work/stage/else where/link"
 ln -s 'else where/link' "$work/stage/wp"

@@ -89,11 +89,14 @@ final class Layers {
         // hashing, no decoder, no adapter of ours.
         allow("plot");
         allow("audit");
+        // Knows the gateway by its endpoints only.
+        allow("cli");
         allow("sim", "plot");
         allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
         allow("capture", "prefix", "events", "adapter.zmq");
         MAY_USE.put("wiring", with(STEPS, "gateway", "api", "telemetry", "config", "adapter.*"));
-        MAY_USE.put("tools", with(STEPS, "sim", "lab", "capture", "audit", "plot", "adapter.*"));
+        MAY_USE.put(
+                "tools", with(STEPS, "sim", "lab", "capture", "audit", "cli", "plot", "adapter.*"));
     }
 
     private Layers() {}

@@ -1,5 +1,7 @@
 package io.warmpath.tools;
 
+import io.warmpath.cli.CliMain;
+import io.warmpath.cli.Surroundings;
 import io.warmpath.lab.LabMain;
 import io.warmpath.sim.SimMain;
 import io.warmpath.sim.demo.DemoMain;
@@ -22,6 +24,12 @@ public final class ToolsMain {
               capture    replays recorded engine events and compares predictions with reports
               render     renders chats with their templates, for who debugs a prompt
               lab        plays workloads against routing policies in virtual time
+              status     says on one screen how a gateway does
+              top        shows its workers and decisions, live
+              why        tells why a request went where it went
+              drain      takes a worker out of choice
+              resume     gives it requests again
+              ask        tells where a prompt would go
               audit      compares what the product is made of with known vulnerabilities
               help       prints this
             """;
@@ -42,6 +50,8 @@ public final class ToolsMain {
             case "capture" -> CaptureMain.run(rest, out, err);
             case "render" -> RenderMain.run(rest, in, out, err);
             case "audit" -> AuditMain.run(rest, LocalDate.now(ZoneOffset.UTC), out, err);
+            case "status", "top", "why", "drain", "resume", "ask" ->
+                    CliMain.run(command, rest, Surroundings.ofProcess(in, out, err));
             case "lab" -> LabMain.run(rest, new LabIndexes(), out, err);
             case "help", "--help", "-h" -> {
                 out.print(HELP);

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The commands of the tools' jar. */
@@ -43,7 +44,9 @@ class ToolsMainTest {
     void help_names_every_command() {
         assertEquals(0, run());
         for (String command :
-                new String[] {"sim", "demo", "capture", "render", "lab", "audit", "help"}) {
+                List.of(
+                        "sim", "demo", "capture", "render", "lab", "status", "top", "why", "drain",
+                        "resume", "ask", "audit", "help")) {
             assertTrue(out().contains("\n  " + command + " "), command);
         }
     }
