@@ -127,6 +127,14 @@ class RunningGatewayTest {
                 .body("decisions[0].decision.chosen.worker", equalTo("late"))
                 .body("decisions[0].decision.other_cost.name", equalTo("blocks"))
                 .body("decisions[0].decision.other_cost.agrees", equalTo(true));
+        when().post("/workers/late/drain").then().statusCode(202).body("drained", equalTo(true));
+        when().get("/metrics")
+                .then()
+                .body(containsString("warmpath_worker_up{worker=\"late\"} 0.0"));
+        when().post("/workers/late/resume").then().statusCode(202).body("drained", equalTo(false));
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> when().get("/workers/late").then().body("state", equalTo("ready")));
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));
