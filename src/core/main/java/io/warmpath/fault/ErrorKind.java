@@ -14,6 +14,7 @@ public enum ErrorKind {
     SESSION_NOT_OPENED(502, Type.UPSTREAM, "session_open_failed"),
     METHOD_NOT_ALLOWED(405, Type.INVALID_REQUEST, "method_not_allowed"),
     NO_SUCH_ROUTE(404, Type.INVALID_REQUEST, "unknown_url"),
+    NO_SUCH_WORKER(404, Type.INVALID_REQUEST, "worker_not_found"),
     NO_SUCH_RESERVATION(404, Type.INVALID_REQUEST, "reservation_not_found"),
     RESERVATION_EXISTS(409, Type.INVALID_REQUEST, "reservation_exists"),
     TOO_MANY_RESERVATIONS(429, Type.RATE_LIMIT, "too_many_reservations", true),

@@ -194,6 +194,31 @@ public sealed interface GatewayError {
         }
     }
 
+    /**
+     * No worker has this name or id.
+     *
+     * @param known names of those there are; the first of them are shown
+     */
+    record NoSuchWorker(String worker, List<String> known) implements GatewayError {
+        private static final int SHOWN = 20;
+
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.NO_SUCH_WORKER;
+        }
+
+        @Override
+        public String message() {
+            int more = known.size() - SHOWN;
+            return "There is no such worker: "
+                    + worker
+                    + (known.isEmpty() ? "; there are none" : "; there are ")
+                    + String.join(", ", known.subList(0, Math.min(SHOWN, known.size())))
+                    + (more > 0 ? " and " + more + " more" : "")
+                    + ".";
+        }
+    }
+
     /** No reservation has this id, or not any more. */
     record NoSuchReservation(String id) implements GatewayError {
         @Override

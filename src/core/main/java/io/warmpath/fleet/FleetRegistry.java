@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  *    READY --suspend--> SUSPENDED --tryOut--> TRIAL --recovered--> READY
  *    any that was learnt --paused--> PAUSED --healthy--> READY
  *    any --drain--> DRAINING --remove--> gone
+ *    any --hold--> DRAINED --resume--> UNHEALTHY --healthy--> READY
  * </pre>
  */
 public final class FleetRegistry implements Fleet {
@@ -265,15 +266,13 @@ public final class FleetRegistry implements Fleet {
         boolean fresh = had == null || restarted || recut;
         List<Worker.Rank> keep = restarted || recut ? List.of() : before.ranks();
         List<Worker.Rank> ranks = open(id, old.spec(), keep, profile.dpSize());
+        boolean out = before.state().isTakenOut();
         Worker after =
                 Worker.builder(id, before.name(), before.url())
                         .kind(profile.kind())
                         .models(profile.models())
                         .blockSize(profile.blockSize())
-                        .state(
-                                before.state() == WorkerState.DRAINING
-                                        ? WorkerState.DRAINING
-                                        : WorkerState.READY)
+                        .state(out ? before.state() : WorkerState.READY)
                         .ranks(ranks)
                         .capacity(profile.capacity())
                         .taints(old.spec().taints())
@@ -285,7 +284,12 @@ public final class FleetRegistry implements Fleet {
                         .build();
         byId.put(
                 id,
-                new WorkerStatus(after, old.spec(), profile.events(), "", profile.disagreements()));
+                new WorkerStatus(
+                        after,
+                        old.spec(),
+                        profile.events(),
+                        out ? old.problem() : "",
+                        profile.disagreements()));
         standings.remove(id);
         if (restarted) {
             ramp(id);
@@ -351,7 +355,7 @@ public final class FleetRegistry implements Fleet {
             move(s, WorkerState.UNHEALTHY, problem, problem);
         } else if (!s.problem().equals(problem) || !sameGone) {
             Worker worker = s.worker();
-            String shown = worker.state() == WorkerState.DRAINING ? s.problem() : problem;
+            String shown = worker.state().isTakenOut() ? s.problem() : problem;
             byId.put(id, new WorkerStatus(worker, s.spec(), s.events(), shown, s.disagreements()));
             publish();
             if (!shown.equals(s.problem())) {
@@ -439,7 +443,24 @@ public final class FleetRegistry implements Fleet {
     }
 
     /**
-     * A draining worker is wanted again. It gets requests once it has answered a health check.
+     * Gets nothing new from now on and stays, whatever it answers, until {@link #resume}.
+     *
+     * @return false when there is no such worker
+     */
+    public synchronized boolean hold(long id, String why) {
+        WorkerStatus s = byId.get(id);
+        if (s == null) {
+            return false;
+        }
+        if (s.worker().state() != WorkerState.DRAINED || !s.problem().equals(why)) {
+            move(s, WorkerState.DRAINED, why, why);
+        }
+        return true;
+    }
+
+    /**
+     * A worker that was taken out is wanted again. It is asked for its health at once, and gets
+     * requests when it has answered.
      *
      * @return false when there is no such worker any more
      */
@@ -448,13 +469,14 @@ public final class FleetRegistry implements Fleet {
         if (s == null) {
             return false;
         }
-        if (s.worker().state() == WorkerState.DRAINING) {
+        if (s.worker().state().isTakenOut()) {
             boolean known = attached.containsKey(id);
             move(
                     s,
                     known ? WorkerState.UNHEALTHY : WorkerState.STARTING,
                     "no longer draining, not answered yet",
                     "no longer draining");
+            reportFailure(id);
         }
         return true;
     }

@@ -13,6 +13,13 @@ public enum WorkerState {
     PAUSED,
     /** Failed its health checks or refused connections; checked on until it answers again. */
     UNHEALTHY,
-    /** Finishes what it has, gets nothing new. */
-    DRAINING
+    /** Finishes what it has, gets nothing new, and is removed then. */
+    DRAINING,
+    /** Finishes what it has, gets nothing new, and stays until an operator resumes it. */
+    DRAINED;
+
+    /** People or sources took it out: no answer of its engine changes that. */
+    boolean isTakenOut() {
+        return this == DRAINING || this == DRAINED;
+    }
 }

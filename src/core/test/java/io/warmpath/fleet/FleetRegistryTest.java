@@ -245,6 +245,31 @@ class FleetRegistryTest {
     }
 
     @Test
+    void a_drained_worker_gets_nothing_whatever_it_answers_and_stays() {
+        Worker w = fleet.add(WorkerSpec.of("http://a:1"));
+        fleet.learnt(w.id(), profile(1, "m"), false);
+        Set<WorkerSlot> before = slots();
+        assertTrue(fleet.hold(w.id(), "off"));
+        fleet.healthy(w.id());
+        fleet.unhealthy(w.id(), "x");
+        fleet.paused(w.id(), "y");
+        fleet.suspend(w.id(), "z");
+        fleet.learnt(w.id(), profile(1, "m"), false);
+        fleet.removeDrained(w.id());
+        assertEquals(WorkerState.DRAINED, worker("w0").state());
+        assertEquals("off", fleet.find("w0").orElseThrow().problem());
+        assertEquals(List.of(), fleet.snapshot().candidates("m"));
+        assertEquals(List.of(), fleet.snapshot().lastResort("m"));
+        assertEquals(Map.of("w0", "off"), fleet.problems());
+        assertEquals(before, slots(), "its cache is still known");
+        fleet.learnt(w.id(), profile(1, "m"), true);
+        assertEquals(WorkerState.DRAINED, worker("w0").state(), "its engine is a new process");
+        assertTrue(fleet.resume(w.id()));
+        assertEquals(WorkerState.UNHEALTHY, worker("w0").state());
+        assertFalse(fleet.hold(w.id() + 1, ""));
+    }
+
+    @Test
     void a_removed_worker_is_never_returned_and_frees_its_slots() {
         Worker w = fleet.add(WorkerSpec.of("http://a:1"));
         fleet.learnt(w.id(), profile(2, "m"), false);

@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.vertx.ext.web.Router;
 import io.warmpath.api.admin.AdminRoute;
+import io.warmpath.api.client.ClientApis;
 import io.warmpath.api.client.ClientResource;
 import jakarta.inject.Provider;
 import java.lang.reflect.Constructor;
@@ -21,7 +22,12 @@ final class AdminPartsRoute {
                 type ->
                         ClientResource.class.isAssignableFrom(type)
                                 ? made(type, wanted -> gateway.routes().apis())
-                                : made(type, wanted -> part(wanted, gateway.admin())));
+                                : made(
+                                        type,
+                                        wanted ->
+                                                wanted == ClientApis.class
+                                                        ? gateway.routes().apis()
+                                                        : part(wanted, gateway.admin())));
     }
 
     private static Object made(Class<?> type, Function<Type, Object> parts) {

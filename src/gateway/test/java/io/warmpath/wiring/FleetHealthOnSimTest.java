@@ -170,6 +170,37 @@ class FleetHealthOnSimTest {
     }
 
     @Test
+    void a_worker_that_an_operator_drains_finishes_gets_nothing_new_and_comes_back()
+            throws Exception {
+        start(Map.of());
+        CompletableFuture<HttpResponse<String>> both =
+                CompletableFuture.supplyAsync(() -> post(ask(1, 150, true)))
+                        .thenCombine(
+                                CompletableFuture.supplyAsync(() -> post(ask(2, 150, true))),
+                                (a, b) -> a.statusCode() == 200 ? b : a);
+        await().atMost(SOON).until(() -> received(0) > 0 && received(1) > 0);
+        String name = worker(0).get("name").asText();
+        HttpResponse<String> drained = gateway.post("/workers/" + name + "/drain", "");
+        assertEquals(202, drained.statusCode(), drained.body());
+        assertEquals("drained", worker(0).get("state").asText());
+        long before = received(0);
+        assertAnswered(4);
+        assertEquals(before, received(0));
+        HttpResponse<String> running = both.get();
+        assertEquals(200, running.statusCode());
+        assertTrue(running.body().endsWith("data: [DONE]\n\n"), "running requests finish");
+
+        assertEquals(202, gateway.post("/workers/" + name + "/resume", "").statusCode());
+        awaitState(0, "ready");
+        await().atMost(SOON)
+                .until(
+                        () -> {
+                            assertAnswered(2);
+                            return received(0) > before;
+                        });
+    }
+
+    @Test
     void an_engine_that_is_far_slower_than_its_peer_is_suspended() throws Exception {
         start(
                 Map.of(

@@ -116,7 +116,14 @@ class OpenApiTest {
     @Test
     void every_body_that_is_posted_to_an_operator_is_described() throws Exception {
         JsonNode paths = description().path("paths");
-        for (String path : List.of("/workers", "/events", "/router/replay", "/busy_threshold")) {
+        for (String path :
+                List.of(
+                        "/workers",
+                        "/workers/{worker}/drain",
+                        "/events",
+                        "/router/ask",
+                        "/router/replay",
+                        "/busy_threshold")) {
             JsonNode body = paths.path(path).path("post").path("requestBody");
             assertTrue(body.path("content").size() > 0, path);
         }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
+import static org.hamcrest.Matchers.notNullValue;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -115,6 +116,21 @@ class RunningGatewayTest {
                 .statusCode(200)
                 .body("worker", equalTo("late"))
                 .body("model", equalTo("tiny"));
+        // For operators: the same answer, no key.
+        given().contentType(ContentType.JSON)
+                .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
+                .post("/router/ask")
+                .then()
+                .statusCode(200)
+                .header("x-request-id", notNullValue())
+                .body("decision.chosen.worker", equalTo("late"))
+                .body("tokens_known", equalTo(true));
+        given().body("{\"model\":\"tiny\",\"why\":1}")
+                .post("/router/ask")
+                .then()
+                .statusCode(400)
+                .body("error.message", containsString("why"));
+        when().get("/router/ask").then().statusCode(405).header("allow", equalTo("POST"));
         // An alias of the configuration is served, and told to the engine as the engine knows it.
         when().get("/v1/models")
                 .then()
@@ -127,6 +143,14 @@ class RunningGatewayTest {
                 .body("decisions[0].decision.chosen.worker", equalTo("late"))
                 .body("decisions[0].decision.other_cost.name", equalTo("blocks"))
                 .body("decisions[0].decision.other_cost.agrees", equalTo(true));
+        when().post("/workers/late/drain").then().statusCode(202).body("drained", equalTo(true));
+        when().get("/metrics")
+                .then()
+                .body(containsString("warmpath_worker_up{worker=\"late\"} 0.0"));
+        when().post("/workers/late/resume").then().statusCode(202).body("drained", equalTo(false));
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> when().get("/workers/late").then().body("state", equalTo("ready")));
         when().delete("/workers/late").then().statusCode(202).body("state", equalTo("draining"));
         await().atMost(SOON)
                 .untilAsserted(() -> when().get("/workers/late").then().statusCode(404));

@@ -240,6 +240,18 @@ class SecuredGatewayTest {
         }
         given().header("authorization", "Bearer " + ADMIN).get("/v1/models").then().statusCode(401);
         given().header("authorization", "Bearer " + KEY).get("/workers").then().statusCode(403);
+        String question = "{\"prompt\":[1,2,3]}";
+        given().header("authorization", "Bearer " + ADMIN)
+                .body(question)
+                .post("/router/ask")
+                .then()
+                .statusCode(200)
+                .body("decision.chosen.worker", equalTo("w"));
+        given().header("authorization", "Bearer " + KEY)
+                .body(question)
+                .post("/router/ask")
+                .then()
+                .statusCode(403);
         Files.writeString(KEYS, record("second", NEW_KEY));
         try {
             await().atMost(SOON).until(() -> models(NEW_KEY) == 200 && models(KEY) == 401);

@@ -206,8 +206,11 @@ public final class FleetMonitor implements FleetTask {
                     continue;
                 }
                 next = Math.min(next, DRAIN_POLL.toNanos());
-            } else if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
-                ask(w, s);
+            } else {
+                w.drainDeadline = Watch.NONE;
+                if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
+                    ask(w, s);
+                }
             }
             if (listen(w, s, now)) {
                 next = Math.min(next, Suspicion.LISTEN_POLL.toNanos());
@@ -270,7 +273,7 @@ public final class FleetMonitor implements FleetTask {
                 switch (s.worker().state()) {
                     case READY, SUSPENDED, TRIAL -> true;
                     case UNHEALTHY -> w.suspicion.isMute();
-                    case STARTING, PAUSED, DRAINING -> false;
+                    case STARTING, PAUSED, DRAINING, DRAINED -> false;
                 };
         if (!counts || (!w.suspicion.isMute() && !hasRequests(s))) {
             w.suspicion.rest();

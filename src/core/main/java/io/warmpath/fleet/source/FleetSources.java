@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A worker is its URL. It is there as long as any source names it; each field of its record is
  * that of the strongest source which says something about it ({@link SourceName}). One source that
  * drains it is enough. An operator's {@link #withdraw} holds against all sources until the operator
- * adds it again, or until no source names it any more.
+ * adds it again, or until no source names it any more; so does {@link #drain}, after which the
+ * worker stays, until {@link #resume}.
  *
  * <p>Any thread but an event loop; one lock, held while the registry's listeners run. {@link
  * #sources} and {@link #problems}: any thread, no lock.
@@ -135,6 +136,37 @@ public final class FleetSources {
         }
         e.records.remove(SourceName.API);
         e.withdrawn = true;
+        e.held = null;
+        settle(e);
+        publish();
+    }
+
+    /**
+     * An operator lets a worker finish what it has and get nothing new. It stays, whatever its
+     * sources and its engine say, until it is resumed, taken out, or named by nobody any more.
+     *
+     * @param why empty: not said
+     */
+    public synchronized void drain(URI url, String why) {
+        Entry e = entries.get(url);
+        if (e != null && !e.withdrawn) { // what leaves gets nothing new anyway
+            e.held = "drained by an operator" + (why.isEmpty() ? "" : ": " + why);
+            settle(e);
+            publish();
+        }
+    }
+
+    /**
+     * Ends {@link #drain}.
+     *
+     * @throws IllegalStateException when it is leaving, for another reason than that
+     */
+    public synchronized void resume(URI url) {
+        Entry e = entries.get(url);
+        if (e == null || e.withdrawn || !e.drains.isEmpty()) {
+            throw new IllegalStateException("it is being removed");
+        }
+        e.held = null;
         settle(e);
         publish();
     }
@@ -219,7 +251,7 @@ public final class FleetSources {
         Long id = e.id == null ? registry.idAt(e.url) : e.id; // it may be leaving still
         if (id != null && registry.update(id, merged)) {
             e.id = id;
-            if (registry.resume(id)) {
+            if (stand(e, id)) {
                 return;
             }
         } else if (id != null) {
@@ -227,6 +259,12 @@ public final class FleetSources {
         }
         e.id = null;
         e.id = registry.add(merged).id();
+        stand(e, e.id);
+    }
+
+    /** False when the worker has left meanwhile. */
+    private boolean stand(Entry e, long id) {
+        return e.held == null ? registry.resume(id) : registry.hold(id, e.held);
     }
 
     private void leave(Entry e, String why) {
@@ -263,6 +301,7 @@ public final class FleetSources {
         final Map<SourceName, WorkerSpec> records = new EnumMap<>(SourceName.class);
         final Map<SourceName, String> drains = new EnumMap<>(SourceName.class);
         boolean withdrawn;
+        @Nullable String held; // why an operator drained it
         @Nullable Long id; // in the registry, once it was there
         String problem = "";
 

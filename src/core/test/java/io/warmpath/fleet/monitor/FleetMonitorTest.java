@@ -589,6 +589,46 @@ class FleetMonitorTest {
     }
 
     @Test
+    void a_worker_that_drains_again_has_all_of_the_time_again() {
+        Worker w = ready();
+        running = 1;
+        fleet.drain(w.id());
+        round();
+        fleet.resume(w.id());
+        round();
+        assertEquals(WorkerState.READY, worker().state());
+        advance(TIMING.drainTimeout());
+        round();
+        fleet.drain(w.id());
+        round();
+        advance(TIMING.drainTimeout().minusMillis(1));
+        round();
+        assertEquals(1, fleet.status().size());
+    }
+
+    @Test
+    void a_drained_worker_is_asked_on_stays_and_is_ready_with_the_first_answer_after_it() {
+        Worker w = ready();
+        WorkerSlot slot = worker().ranks().get(0).slot();
+        assertTrue(fleet.hold(w.id(), "drained by an operator"));
+        advance(Duration.ofMinutes(10));
+        assertEquals(List.of("health"), round(), "it is not removed, however long it takes");
+        engine.health = Verdict.FAILING;
+        for (int i = 0; i < 3; i++) {
+            advance(TIMING.healthInterval());
+            round();
+        }
+        assertEquals(WorkerState.DRAINED, worker().state());
+        assertEquals("drained by an operator", fleet.status().get(0).problem());
+        engine.health = Verdict.OK;
+        fleet.resume(w.id());
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        assertEquals(List.of("health"), round(), "asked at once, not with the next interval");
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(slot, worker().ranks().get(0).slot());
+    }
+
+    @Test
     void an_answer_that_comes_after_the_removal_is_forgotten() {
         ready();
         advance(TIMING.healthInterval());

@@ -138,6 +138,44 @@ class FleetSourcesTest {
     }
 
     @Test
+    void what_an_operator_drains_stays_drained_until_resumed() {
+        config.put("0", spec("http://a:1").build());
+        sources.drain(A, "its fan is loud");
+        assertEquals(WorkerState.DRAINED, state());
+        assertEquals("drained by an operator: its fan is loud", at("http://a:1").problem());
+        config.replace(Map.of("0", spec("http://a:1").blockSize(8).build()));
+        assertEquals(WorkerState.DRAINED, state(), "the file was read again");
+        config.replace(Map.of("0", spec("http://a:1").name("other").build()));
+        assertEquals("other", at("http://a:1").worker().name());
+        assertEquals(WorkerState.DRAINED, state(), "another worker at the same address");
+        sources.drain(A, "");
+        assertEquals("drained by an operator", at("http://a:1").problem());
+        sources.resume(A);
+        assertEquals(WorkerState.STARTING, state());
+        sources.resume(A);
+        assertEquals(WorkerState.STARTING, state());
+    }
+
+    @Test
+    void a_drained_worker_leaves_as_others_do_and_is_then_not_drained_any_more() {
+        config.put("0", spec("http://a:1").build());
+        pods.put("p", spec("http://a:1").build());
+        sources.drain(A, "");
+        pods.drain("p", "the pod is terminating");
+        assertEquals(WorkerState.DRAINING, state());
+        assertThrows(IllegalStateException.class, () -> sources.resume(A));
+        pods.put("p", spec("http://a:1").build());
+        assertEquals(WorkerState.DRAINED, state(), "the operator has not said otherwise");
+        sources.withdraw(A);
+        assertEquals(WorkerState.DRAINING, state());
+        sources.drain(A, "");
+        assertEquals(WorkerState.DRAINING, state());
+        assertThrows(IllegalStateException.class, () -> sources.resume(A));
+        sources.add(spec("http://a:1").build());
+        assertEquals(WorkerState.STARTING, state());
+    }
+
+    @Test
     void a_resync_takes_what_is_missing_away_and_changes_the_rest_in_place() {
         config.replace(Map.of("0", spec("http://a:1").build(), "1", spec("http://b:1").build()));
         Worker b = at("http://b:1").worker();

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * A worker as operators see it.
  *
  * @param versionTested the gateway was tested with this version of the engine
+ * @param drained an operator has drained it
  * @param sources who names it, the strongest first
  * @param disagreements what its sources say differently
  * @param pins how it keeps what clients pin
@@ -43,6 +45,7 @@ public record WorkerRow(
         boolean versionTested,
         String state,
         String problem,
+        boolean drained,
         List<String> sources,
         List<String> disagreements,
         List<String> models,
@@ -115,6 +118,7 @@ public record WorkerRow(
                 TestedEngines.isTested(w.kind(), w.version()),
                 state,
                 status.problem(),
+                w.state() == WorkerState.DRAINED,
                 sources.stream().map(SourceName::word).toList(),
                 status.disagreements(),
                 List.copyOf(new TreeSet<>(w.models())),

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import io.smallrye.common.annotation.NonBlocking;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.error.InvalidRequest;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.DuplicateWorkerException;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Worker;
@@ -16,7 +18,6 @@ import io.warmpath.fleet.source.WorkerFields;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.HeaderParam;
-import jakarta.ws.rs.NotFoundException;
 import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
@@ -24,6 +25,7 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -40,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 @Produces(MediaType.APPLICATION_JSON)
 public class WorkersResource {
     private static final int MOST_WORKERS = 4096;
+    private static final int MOST_REASON = 200;
 
     private final FleetRegistry fleet;
     private final FleetSources sources;
@@ -139,8 +142,70 @@ public class WorkersResource {
                                         facts));
     }
 
+    /**
+     * @param reason for the log, {@code GET /workers}, and clients when nobody else serves the
+     *     model
+     */
+    @PostedBody.Limit(bytes = 4 << 10)
+    public record Drain(@Nullable String reason) implements PostedBody {}
+
+    @POST
+    @Path("/{worker}/drain")
+    @Operation(
+            summary = "Lets a worker finish what it has and gives it nothing new",
+            description =
+                    "It stays listed, as `drained`, over health checks, changed records and"
+                            + " restarts of its engine, until it is resumed. Not over a restart of"
+                            + " the gateway, and at this gateway only.")
+    @ResponseStatus(202)
+    public WorkerRow drain(@PathParam("worker") String name, @Nullable Drain body) {
+        Worker worker = find(name).worker();
+        sources.drain(worker.url(), reason(body));
+        return row(find(worker.name()));
+    }
+
+    private static String reason(@Nullable Drain body) {
+        String reason = body == null || body.reason() == null ? "" : body.reason().strip();
+        if (reason.length() > MOST_REASON || reason.chars().anyMatch(Character::isISOControl)) {
+            throw InvalidRequest.bad(
+                    "reason",
+                    "`reason` must be at most " + MOST_REASON + " characters on one line.");
+        }
+        return reason;
+    }
+
+    @POST
+    @Path("/{worker}/resume")
+    @Operation(
+            summary = "Ends a drain",
+            description = "The worker is asked for its health, and gets requests once it answers.")
+    @ResponseStatus(202)
+    public WorkerRow resume(@PathParam("worker") String name) {
+        WorkerStatus s = find(name);
+        try {
+            sources.resume(s.worker().url());
+        } catch (IllegalStateException e) {
+            throw InvalidRequest.bad(
+                    "",
+                    "Worker "
+                            + s.worker().name()
+                            + " is being removed ("
+                            + s.problem()
+                            + "); POST /workers adds it again.");
+        }
+        return row(find(s.worker().name()));
+    }
+
     private WorkerStatus find(String name) {
-        return fleet.find(name).orElseThrow(NotFoundException::new);
+        return fleet.find(name)
+                .orElseThrow(
+                        () ->
+                                new GatewayException(
+                                        new GatewayError.NoSuchWorker(name, names(fleet))));
+    }
+
+    private static List<String> names(FleetRegistry fleet) {
+        return fleet.status().stream().map(s -> s.worker().name()).toList();
     }
 
     private WorkerRow row(WorkerStatus status) {
@@ -178,7 +243,7 @@ public class WorkersResource {
     private WorkerRow changed(Supplier<Worker> change) {
         try {
             Worker worker = change.get();
-            return fleet.find(worker.name()).map(this::row).orElseThrow(NotFoundException::new);
+            return row(find(worker.name()));
         } catch (DuplicateWorkerException e) {
             throw InvalidRequest.bad("url", String.valueOf(e.getMessage()));
         }

@@ -153,8 +153,7 @@ public final class ClientGate {
         }
         headers.remove(TENANT);
         if (!forward) {
-            headers.remove("authorization");
-            headers.remove(API_KEY);
+            hide(headers);
         }
         if (charged && caller.tokens() != null) {
             request.onEnd(
@@ -166,6 +165,12 @@ public final class ClientGate {
         }
         Visits.put(VertxRequest.context(), visit);
         return visit;
+    }
+
+    /** Takes out what says who asks. */
+    static void hide(MultiMap headers) {
+        headers.remove("authorization");
+        headers.remove(API_KEY);
     }
 
     private static String tenant(Grant grant, MultiMap headers) throws Refusal {

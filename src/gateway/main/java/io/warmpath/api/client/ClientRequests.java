@@ -73,6 +73,19 @@ public final class ClientRequests {
                 request -> handler.on(request, ids.of(request.headers())));
     }
 
+    /**
+     * A request of an operator, whom the filter of its resource has let in: the gateway's own
+     * secrets stay here, as a client's do.
+     */
+    public void ofOperator(ServerRequestContext rest, BodyReceiver.Arrival arrival) {
+        over(
+                rest,
+                request -> {
+                    ClientGate.hide(request.headers());
+                    bodies.receive(request, ErrorForm.OPENAI, arrival);
+                });
+    }
+
     /** Answers a request that has an id. */
     interface ByRequestId {
         void on(HttpServerRequest request, String requestId);
@@ -87,13 +100,17 @@ public final class ClientRequests {
             Need need,
             ErrorForm errors,
             Consumer<HttpServerRequest> handler) {
+        over(rest, request -> admit(request, need, errors, visit -> handler.accept(request)));
+    }
+
+    private static void over(ServerRequestContext rest, Consumer<HttpServerRequest> handler) {
         ResteasyReactiveRequestContext context = (ResteasyReactiveRequestContext) rest;
         HttpServerRequest request = context.unwrap(HttpServerRequest.class);
         if (request.path().indexOf(';') >= 0) {
             // REST has cut it off; the engine would get it.
             throw new NotFoundException();
         }
-        admit(request, need, errors, visit -> handler.accept(request));
+        handler.accept(request);
         // Behind the handler: what it throws is answered by the exception mapper.
         context.suspend();
         context.close();

@@ -308,10 +308,81 @@ class WorkersResourceTest {
     }
 
     @Test
+    void a_worker_is_drained_and_resumed() {
+        RequestSpecification api = api(Optional.empty());
+        for (String name : List.of("x", "y")) {
+            given().spec(api)
+                    .contentType(ContentType.JSON)
+                    .body("{\"url\":\"http://" + name + ":1\",\"name\":\"" + name + "\"}")
+                    .post("/workers")
+                    .then()
+                    .statusCode(202)
+                    .body("drained", equalTo(false));
+        }
+        given().spec(api)
+                .body("{\"reason\":\" new drivers \"}")
+                .post("/workers/x/drain")
+                .then()
+                .statusCode(202)
+                .body("name", equalTo("x"))
+                .body("state", equalTo("drained"))
+                .body("drained", equalTo(true))
+                .body("problem", equalTo("drained by an operator: new drivers"));
+        given().spec(api)
+                .post("/workers/x/drain")
+                .then()
+                .statusCode(202)
+                .body("problem", equalTo("drained by an operator"));
+        given().spec(api)
+                .get("/workers")
+                .then()
+                .body("data.state", equalTo(List.of("drained", "starting")));
+        given().spec(api)
+                .post("/workers/x/resume")
+                .then()
+                .statusCode(202)
+                .body("state", equalTo("starting"))
+                .body("drained", equalTo(false));
+        given().spec(api).delete("/workers/x").then().statusCode(202);
+        given().spec(api)
+                .post("/workers/x/resume")
+                .then()
+                .statusCode(400)
+                .body(
+                        "error.message",
+                        equalTo(
+                                "Worker x is being removed (no source names it any more);"
+                                        + " POST /workers adds it again."));
+        for (String verb : List.of("drain", "resume")) {
+            given().spec(api)
+                    .post("/workers/z/" + verb)
+                    .then()
+                    .statusCode(404)
+                    .body("error.message", equalTo("There is no such worker: z; there are x, y."));
+            given().spec(api).get("/workers/x/" + verb).then().statusCode(405);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"{\"why\":\"x\"}", "[]", "{\"reason\":[1]}", "{\"reason\":\"a\\nb\"}", "x"})
+    void a_drain_that_says_something_else_is_refused(String body) {
+        RequestSpecification api = api();
+        fleet.add(WorkerSpec.of("http://a:1"));
+        given().spec(api).body(body).post("/workers/w0/drain").then().statusCode(400);
+        assertEquals(WorkerState.STARTING, fleet.find("w0").orElseThrow().worker().state());
+    }
+
+    @Test
     void what_is_not_there_is_404_and_a_wrong_method_405() {
         RequestSpecification api = api(Optional.empty());
         given().spec(api).get("/workers/nobody").then().statusCode(404);
-        given().spec(api).delete("/workers/nobody").then().statusCode(404);
+        given().spec(api)
+                .delete("/workers/nobody")
+                .then()
+                .statusCode(404)
+                .body("error.code", equalTo("worker_not_found"))
+                .body("error.message", equalTo("There is no such worker: nobody; there are none."));
         given().spec(api)
                 .put("/workers")
                 .then()

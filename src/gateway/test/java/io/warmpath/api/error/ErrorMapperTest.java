@@ -117,6 +117,13 @@ public class ErrorMapperTest {
                         "null",
                         "events_out_of_order"),
                 pin(
+                        new GatewayError.NoSuchWorker("w9", List.of("w0", "w1")),
+                        404,
+                        "There is no such worker: w9; there are w0, w1.",
+                        bad,
+                        "null",
+                        "worker_not_found"),
+                pin(
                         new GatewayError.NoSuchReservation("r1"),
                         404,
                         "There is no reservation `r1`: it was released, has expired, or was never"
