@@ -18,8 +18,8 @@ record OpenFiles(long limit, long open) {
     /** With fewer the process cannot even start, or has none for clients. */
     private static final long LEAST = 256;
 
-    /** For what is opened later: events and health checks of engines, files that are read again. */
-    private static final long LEAST_SPARE = 16;
+    /** For what is opened later: jars, events and health checks of engines, files read again. */
+    private static final long LEAST_SPARE = 32;
 
     /** The same, as a part of the limit. */
     private static final long SPARE_PART = 16;

@@ -13,7 +13,7 @@ class OpenFilesTest {
     void clients_get_half_of_what_the_process_leaves() {
         assertEquals((1024 - 220 - 64) / 2, new OpenFiles(1024, 220).clients(0));
         assertEquals((65536 - 220 - 4096) / 2, new OpenFiles(65536, 220).clients(0));
-        assertEquals((256 - 220 - 16) / 2, new OpenFiles(256, 220).clients(0));
+        assertEquals((256 - 200 - 32) / 2, new OpenFiles(256, 200).clients(0));
         assertEquals(1, new OpenFiles(256, 300).clients(0));
         assertEquals(Integer.MAX_VALUE, new OpenFiles(Long.MAX_VALUE, 0).clients(0));
     }
