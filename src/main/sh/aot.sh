@@ -33,7 +33,7 @@ use_aot_cache() {
     if aot_cache_fits "$key"; then return 0; fi
     [ "$1" = serve ] || return 1
     for argument in "$@"; do
-        case $argument in --help | -h) return 1 ;; esac
+        case $argument in --help | --help=* | -h) return 1 ;; esac
     done
     if [ "$(cat "$aot_failed_file" 2>/dev/null)" = "$key" ]; then
         say "no AOT cache, the start takes longer: making one failed (log: target/warmpath-aot.log; to try again, remove target/warmpath-aot.failed)"

@@ -56,6 +56,7 @@ check_scripts() {
     done || return 1
     python3 "$root/src/test/scripts/changed_lines.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/scripts/compare_builds.py" --self-test 2>&1 || return 1
+    python3 "$root/src/test/scripts/terminal_svg.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/memory/hostile.py" --self-test || return 1
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     sh "$root/src/test/sh/launcher_test.sh"

@@ -52,9 +52,9 @@ public final class Serve implements QuarkusApplication {
     static int run(String[] args, PrintStream out, PrintStream err) {
         SettingCatalog catalog = SettingCatalog.read();
         List<String> list = List.of(args);
-        if (CommandLine.asksForHelp(list)) {
-            out.print(ServeHelp.text(catalog));
-            return 0;
+        Optional<String> topic = CommandLine.helpTopic(list);
+        if (topic.isPresent()) {
+            return help(catalog, topic.get(), out, err);
         }
         List<String> problems;
         try {
@@ -85,6 +85,18 @@ public final class Serve implements QuarkusApplication {
                 },
                 args);
         return code[0];
+    }
+
+    private static int help(
+            SettingCatalog catalog, String topic, PrintStream out, PrintStream err) {
+        int width = ServeHelp.width(Optional.ofNullable(System.getenv("COLUMNS")));
+        try {
+            out.print(ServeHelp.text(catalog, topic, width));
+            return 0;
+        } catch (UsageException e) {
+            err.println("warmpath serve: " + e.getMessage());
+            return ExitCode.USAGE;
+        }
     }
 
     /**

@@ -376,7 +376,7 @@ class ConfigPrecedenceTest {
                                 + " mean routing.vllm_cache_aware.block_size?"),
                 problems(Map.of(), Map.of(), yaml));
         assertEquals(
-                List.of("zebra (from FILE) is not a known key. `serve --help` lists all keys."),
+                List.of("zebra (from FILE) is not a known key. `serve --help all` lists all keys."),
                 problems(Map.of(), Map.of(), "zebra: 1\n"));
         assertEquals(
                 List.of(

@@ -84,11 +84,20 @@ class MainTest {
     }
 
     @Test
+    void serve_help_tells_of_a_group_and_refuses_what_is_none() {
+        assertEquals(0, run("serve", "--help", "http"));
+        assertTrue(out().contains("\n  --http-port, --port\n"), out());
+        assertEquals(2, run("serve", "--help", "nothing-like-it"));
+        assertTrue(
+                err().startsWith("warmpath serve: There is no help on `nothing-like-it`."), err());
+    }
+
+    @Test
     void an_unknown_flag_stops_the_start() {
         assertEquals(2, run("serve", "--http-prot", "1"));
         assertEquals(
                 "warmpath serve: Unknown flag --http-prot. Did you mean --http-port?"
-                        + " `serve --help` lists all of them.\n",
+                        + " `serve --help all` lists all of them.\n",
                 err());
     }
 

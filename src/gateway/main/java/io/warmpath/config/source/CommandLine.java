@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +44,22 @@ public final class CommandLine {
         }
     }
 
-    /** True when the arguments ask for help, wherever that stands. */
-    public static boolean asksForHelp(List<String> args) {
-        return args.contains("--help") || args.contains("-h");
+    /**
+     * What the arguments ask for help on, wherever they do so: the word behind {@code --help}, the
+     * empty one when there is none. Empty when they do not ask.
+     */
+    public static Optional<String> helpTopic(List<String> args) {
+        for (int i = 0; i < args.size(); i++) {
+            String arg = args.get(i);
+            if (arg.startsWith("--help=")) {
+                return Optional.of(arg.substring("--help=".length()));
+            }
+            if (arg.equals("--help") || arg.equals("-h")) {
+                boolean word = i + 1 < args.size() && !args.get(i + 1).startsWith("-");
+                return Optional.of(word ? args.get(i + 1) : "");
+            }
+        }
+        return Optional.empty();
     }
 
     /**
@@ -117,7 +131,7 @@ public final class CommandLine {
     private UsageException unknown(String arg, String flag) {
         if (!arg.startsWith("-")) {
             return new UsageException(
-                    "`" + arg + "` is not a flag; `serve --help` lists all of them.");
+                    "`" + arg + "` is not a flag; `serve --help all` lists all of them.");
         }
         Map<String, SettingKey> all = new HashMap<>(byFlag);
         all.putAll(byOffFlag);
@@ -126,7 +140,7 @@ public final class CommandLine {
                         .map(f -> " Did you mean " + f + "?")
                         .orElse("");
         return new UsageException(
-                "Unknown flag " + flag + "." + hint + " `serve --help` lists all of them.");
+                "Unknown flag " + flag + "." + hint + " `serve --help all` lists all of them.");
     }
 
     /** The key a flag sets, null for an unknown flag. */

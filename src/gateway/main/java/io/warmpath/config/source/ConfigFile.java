@@ -94,7 +94,7 @@ final class ConfigFile extends MapBackedConfigSource {
         return Nearest.to(full(key).replaceAll("\\[\\d+]", "[*]").replace('_', '-'), known)
                 .map(k -> key.startsWith(PREFIX) ? k : k.substring(PREFIX.length()))
                 .map(k -> " Did you mean " + (underscores ? k.replace('-', '_') : k) + "?")
-                .orElse(" `serve --help` lists all keys.");
+                .orElse(" `serve --help all` lists all keys.");
     }
 
     /** What is wrong with its keys, in sentences. */

@@ -1,13 +1,12 @@
 package io.warmpath.config.source;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.setting.SettingCatalog;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -67,9 +66,9 @@ class CommandLineTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "--http-prot 1      | Unknown flag --http-prot. Did you mean --http-port? `serve --help` lists all of them.",
-                "--frobnicate       | Unknown flag --frobnicate. `serve --help` lists all of them.",
-                "8000               | `8000` is not a flag; `serve --help` lists all of them.",
+                "--http-prot 1      | Unknown flag --http-prot. Did you mean --http-port? `serve --help all` lists all of them.",
+                "--frobnicate       | Unknown flag --frobnicate. `serve --help all` lists all of them.",
+                "8000               | `8000` is not a flag; `serve --help all` lists all of them.",
                 "--http-port        | --http-port needs a value: a whole number from 0 to 65535.",
                 "--http-port 65536  | --http-port 65536: must be a whole number from 0 to 65535.",
                 "--http-port -1     | --http-port -1: must be a whole number from 0 to 65535.",
@@ -92,8 +91,11 @@ class CommandLineTest {
 
     @Test
     void help_is_found_wherever_it_stands() {
-        assertTrue(CommandLine.asksForHelp(List.of("--http-port", "1", "--help")));
-        assertFalse(CommandLine.asksForHelp(List.of("--http-port", "1")));
+        assertEquals(Optional.of(""), CommandLine.helpTopic(List.of("--http-port", "1", "--help")));
+        assertEquals(Optional.of("http"), CommandLine.helpTopic(List.of("--help", "http")));
+        assertEquals(Optional.of("http"), CommandLine.helpTopic(List.of("--help=http")));
+        assertEquals(Optional.of(""), CommandLine.helpTopic(List.of("-h", "--http-port", "1")));
+        assertEquals(Optional.empty(), CommandLine.helpTopic(List.of("--http-port", "1")));
     }
 
     @Test
