@@ -1,7 +1,10 @@
 package io.warmpath.access;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +16,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Budgets {
     /** One client's; null: no limit. */
-    record Pair(@Nullable Budget requests, @Nullable Budget tokens) {}
+    record Pair(String tenant, @Nullable Budget requests, @Nullable Budget tokens) {}
 
-    private final Map<String, Pair> pairs; // guarded by this
+    /**
+     * What a client has left.
+     *
+     * @param client name of its grant
+     * @param tenant empty: none
+     * @param requests null: no limit, as {@code tokens}
+     */
+    public record Left(
+            String client, String tenant, @Nullable Part requests, @Nullable Part tokens) {}
+
+    /**
+     * @param left that can be taken now
+     */
+    public record Part(long perMinute, long left) {}
+
+    private final SequencedMap<String, Pair> pairs; // guarded by this
 
     public Budgets(int capacity) {
         pairs =
@@ -32,10 +50,39 @@ public final class Budgets {
         Pair old = pairs.get(grant.name());
         Pair pair =
                 new Pair(
+                        grant.tenant(),
                         budget(old == null ? null : old.requests(), grant.requestsPerMinute(), now),
                         budget(old == null ? null : old.tokens(), grant.tokensPerMinute(), now));
         pairs.put(grant.name(), pair);
         return pair;
+    }
+
+    /**
+     * Clients that have a limit, those seen last first.
+     *
+     * @param most clients that are wanted
+     */
+    public synchronized List<Left> left(int most, long now) {
+        List<Left> out = new ArrayList<>();
+        for (Map.Entry<String, Pair> e : pairs.sequencedEntrySet().reversed()) {
+            Pair pair = e.getValue();
+            if (out.size() == most) {
+                break;
+            }
+            if (pair.requests() != null || pair.tokens() != null) {
+                out.add(
+                        new Left(
+                                e.getKey(),
+                                pair.tenant(),
+                                part(pair.requests(), now),
+                                part(pair.tokens(), now)));
+            }
+        }
+        return out;
+    }
+
+    private static @Nullable Part part(@Nullable Budget budget, long now) {
+        return budget == null ? null : new Part(budget.limit(), budget.remaining(now));
     }
 
     private static @Nullable Budget budget(@Nullable Budget old, long perMinute, long now) {

@@ -60,4 +60,12 @@ public interface Router {
     default Optional<FleetPressure> pressure(List<Candidate> candidates) {
         return Optional.empty();
     }
+
+    /**
+     * Observed prefill time of this rank against what the priors say; 1 where nothing is learnt. Of
+     * the fleet's part, as a decision saw it last.
+     */
+    default double prefillFactor(WorkerSlot slot) {
+        return 1;
+    }
 }

@@ -27,6 +27,33 @@ public interface TelemetryConfig {
                             + " made for them.")
     boolean dynamoNames();
 
+    Usage usage();
+
+    /** What tenants have used, in {@code GET /usage} and in metrics. */
+    interface Usage {
+        @WithDefault("100")
+        @Setting(
+                doc =
+                        "Tenants that have figures of their own in `GET /usage` and in the metrics"
+                                + " `warmpath_tenant_*`; those that come when there are as many count"
+                                + " as `other`. 0: tenants are not told apart, nor named in metrics.",
+                unit = "tenants",
+                min = 0,
+                max = 1000)
+        int tenants();
+
+        @Setting(
+                doc =
+                        "What a million prompt tokens cost that are computed: `GET /usage` tells what"
+                                + " cached ones have saved.",
+                unit = "money")
+        Optional<Double> pricePerMillionPromptTokens();
+
+        @WithDefault("USD")
+        @Setting(doc = "Currency of that price.", unit = "name")
+        String currency();
+    }
+
     Traces traces();
 
     /** Spans of single requests. */

@@ -1,7 +1,11 @@
 package io.warmpath.wiring;
 
+import io.warmpath.access.Budgets;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.FleetFacts;
+import io.warmpath.api.admin.GatewayInstance;
+import io.warmpath.api.admin.UsagePrice;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceReport;
@@ -16,6 +20,7 @@ import io.warmpath.session.SessionTable;
 import io.warmpath.session.pin.PinLedger;
 import io.warmpath.session.pin.PinRefusals;
 import io.warmpath.tokens.model.ReloadedModel;
+import io.warmpath.usage.UsageBook;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
@@ -45,6 +50,11 @@ class AdminBeans {
     @Produces @Singleton final PinRefusals refusals;
     @Produces @Singleton final Optional<ReplicaSync> replicas;
     @Produces @Singleton final DecisionLog decisions;
+    @Produces @Singleton final GatewayInstance instance;
+    @Produces @Singleton final FleetFacts fleetFacts;
+    @Produces @Singleton final UsageBook usage;
+    @Produces @Singleton final Supplier<List<Budgets.Left>> limits;
+    @Produces @Singleton final UsagePrice price;
 
     @Inject
     AdminBeans(GatewayBean gateway) {
@@ -66,5 +76,10 @@ class AdminBeans {
         this.refusals = parts.refusals();
         this.replicas = parts.replicas();
         this.decisions = parts.decisions();
+        this.instance = parts.instance();
+        this.fleetFacts = parts.fleetFacts();
+        this.usage = parts.usage();
+        this.limits = parts.limits();
+        this.price = parts.price();
     }
 }

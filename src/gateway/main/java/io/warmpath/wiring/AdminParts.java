@@ -1,7 +1,11 @@
 package io.warmpath.wiring;
 
+import io.warmpath.access.Budgets;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.FleetFacts;
+import io.warmpath.api.admin.GatewayInstance;
+import io.warmpath.api.admin.UsagePrice;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
@@ -18,6 +22,7 @@ import io.warmpath.session.pin.PinLedger;
 import io.warmpath.session.pin.PinRefusals;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.model.ReloadedModel;
+import io.warmpath.usage.UsageBook;
 import io.warmpath.wiring.events.EventParts;
 import io.warmpath.wiring.events.EventSubscriptions;
 import io.warmpath.wiring.fleet.FleetRuntime;
@@ -59,7 +64,12 @@ record AdminParts(
         Optional<PinLedger> pins,
         PinRefusals refusals,
         Optional<ReplicaSync> replicas,
-        DecisionLog decisions) {
+        DecisionLog decisions,
+        GatewayInstance instance,
+        FleetFacts fleetFacts,
+        UsageBook usage,
+        Supplier<List<Budgets.Left>> limits,
+        UsagePrice price) {
     static AdminParts of(
             WarmpathConfig config,
             AddressGuard addresses,
@@ -72,7 +82,11 @@ record AdminParts(
             SessionParts sessions,
             PinParts pins,
             ReplicaParts replicas,
-            DecisionParts decisions) {
+            DecisionParts decisions,
+            GatewayInstance instance,
+            FleetFacts fleetFacts,
+            UsageBook usage,
+            Supplier<List<Budgets.Left>> limits) {
         EventSubscriptions subscriptions = fleet.subscriptions();
         return new AdminParts(
                 new AdminAccess(AdminToken.read(config.admin())),
@@ -96,6 +110,13 @@ record AdminParts(
                 pins.ledger(),
                 pins.refusals(),
                 Optional.ofNullable(replicas.sync()),
-                decisions.log());
+                decisions.log(),
+                instance,
+                fleetFacts,
+                usage,
+                limits,
+                new UsagePrice(
+                        config.telemetry().usage().pricePerMillionPromptTokens(),
+                        config.telemetry().usage().currency()));
     }
 }

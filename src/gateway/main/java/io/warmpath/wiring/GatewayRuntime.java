@@ -3,6 +3,8 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.api.Routes;
+import io.warmpath.api.admin.FleetFacts;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.load.LoadTracker;
@@ -33,6 +35,8 @@ import io.warmpath.wiring.tokens.EngineTokenParts;
 import io.warmpath.wiring.tokens.TokenParts;
 import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
+import java.time.Instant;
+import java.util.UUID;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -57,6 +61,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final SessionParts sessions;
     private final PinParts pins;
     private final DecisionParts decisions;
+    private final UsageParts usage;
     private final TelemetryParts telemetry;
     private final WarmStart warmup;
     private final AdminParts admin;
@@ -109,8 +114,21 @@ final class GatewayRuntime implements AutoCloseable {
         sharedCache.follow(fleet.registry());
         warmup = WarmupPath.start(config, plan, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
+        GatewayInstance instance = new GatewayInstance(UUID.randomUUID().toString(), Main.VERSION);
         decisions = new DecisionParts(config.explain(), meters, records.decisions());
-        telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
+        io.warmpath.routing.Router chooser =
+                FlowSettings.router(config, load, router, decisions.log());
+        usage =
+                new UsageParts(
+                        config.telemetry().usage(),
+                        vertx,
+                        meters,
+                        fleet.registry(),
+                        load,
+                        chooser,
+                        router.latency(),
+                        records.usage());
+        telemetry = new TelemetryParts(config.telemetry(), meters, usage.tracing());
         sessions =
                 new SessionParts(
                         config.session(),
@@ -141,8 +159,6 @@ final class GatewayRuntime implements AutoCloseable {
                         caches.overlaps().takesTexts(),
                         warmup::settled);
         engineTokens.follow(fleet.registry(), fleet.sources());
-        io.warmpath.routing.Router chooser =
-                FlowSettings.router(config, load, router, decisions.log());
         routes =
                 new RequestPath(
                                 config,
@@ -191,7 +207,19 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions,
                         pins,
                         replicas,
-                        decisions);
+                        decisions,
+                        instance,
+                        new FleetFacts(
+                                load,
+                                usage.history(),
+                                telemetry.requests()::active,
+                                telemetry.requests()::waiting,
+                                routes.bodies()::full,
+                                this::notReady,
+                                router,
+                                Instant.now()),
+                        usage.book(),
+                        clients::limits);
     }
 
     /** What clients' requests come in by. */
@@ -236,6 +264,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenParts.start();
         clients.start();
         warmup.start();
+        usage.start();
     }
 
     @Override
@@ -256,6 +285,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenParts.close();
         engineParts.close();
         decisions.close();
+        usage.close();
         telemetry.close();
         caches.close();
     }

@@ -29,10 +29,10 @@ final class TelemetryParts implements AutoCloseable {
     private final FlowMetrics requests;
 
     /**
-     * @param usage null: nobody wants to know what requests have used
+     * @param usage follows what requests use
      * @throws StartFailure when a setting cannot be used
      */
-    TelemetryParts(TelemetryConfig config, MeterRegistry meters, @Nullable Tracing usage) {
+    TelemetryParts(TelemetryConfig config, MeterRegistry meters, Tracing usage) {
         boolean json = config.logFormat() == LogFormat.JSON;
         write(LogManager.getLogManager().getLogger("").getHandlers(), json);
         if (config.dynamoNames()) {
@@ -53,7 +53,7 @@ final class TelemetryParts implements AutoCloseable {
         return last == null || last == Tracing.NONE ? first : new TracingTwice(first, last);
     }
 
-    /** Counts every request, and tells it to log, spans and the usage channel. */
+    /** Counts every request, and tells it to usage, log and spans. */
     FlowMetrics requests() {
         return requests;
     }

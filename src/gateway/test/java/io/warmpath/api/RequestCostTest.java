@@ -13,7 +13,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
 import io.warmpath.net.server.ClientLimits;
 import io.warmpath.net.server.ServerConnections;
-import io.warmpath.telemetry.channel.UsageTracing;
+import io.warmpath.telemetry.UsageTracing;
 import io.warmpath.upstream.UpstreamOptions;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;

@@ -12,7 +12,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.migration.MigrationOptions;
-import io.warmpath.telemetry.channel.UsageTracing;
+import io.warmpath.telemetry.UsageTracing;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -27,6 +27,7 @@ final class Layers {
                     "session",
                     "pool",
                     "replica",
+                    "usage",
                     "plot",
                     "tokens.jinja",
                     "tokens.profile");
@@ -67,10 +68,11 @@ final class Layers {
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
         allow("replica", "fault", "prefix", "fleet", "load", "session");
+        allow("usage");
         allow("net", "fault");
         allow("upstream", "fault", "fleet", "net");
         MAY_USE.put("gateway", STEPS);
-        MAY_USE.put("api", with(STEPS, "gateway"));
+        MAY_USE.put("api", with(STEPS, "gateway", "usage"));
         allow("adapter.nativeindex", "fault", "prefix", "tokens", "pool");
         allow("adapter.zmq", "fault", "prefix", "fleet", "events");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
@@ -82,7 +84,7 @@ final class Layers {
         allow("adapter.enginetokens", "fault", "fleet");
         allow("adapter.kubernetes", "fault", "fleet");
         allow("adapter.tokenizer", "fault", "tokens");
-        MAY_USE.put("telemetry", with(STEPS, "gateway"));
+        MAY_USE.put("telemetry", with(STEPS, "gateway", "usage"));
         // For its choices: an enum of the domain is the enum of its key.
         allow("config", "prefix", "fleet", "routing", "session", "admission");
         // The simulated engine must not agree with the product by construction: no index, no
@@ -94,9 +96,11 @@ final class Layers {
         allow("sim", "plot");
         allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
         allow("capture", "prefix", "events", "adapter.zmq");
-        MAY_USE.put("wiring", with(STEPS, "gateway", "api", "telemetry", "config", "adapter.*"));
         MAY_USE.put(
                 "tools", with(STEPS, "sim", "lab", "capture", "audit", "cli", "plot", "adapter.*"));
+        MAY_USE.put(
+                "wiring",
+                with(STEPS, "gateway", "usage", "api", "telemetry", "config", "adapter.*"));
     }
 
     private Layers() {}

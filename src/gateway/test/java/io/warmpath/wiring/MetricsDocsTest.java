@@ -52,9 +52,12 @@ import io.warmpath.telemetry.RegistrationMeters;
 import io.warmpath.telemetry.ReplicaMeters;
 import io.warmpath.telemetry.SessionMeters;
 import io.warmpath.telemetry.StateMeters;
+import io.warmpath.telemetry.TenantMeters;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.tls.EngineTls;
+import io.warmpath.usage.RequestUse;
+import io.warmpath.usage.UsageBook;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.fleet.FleetRuntime;
 import io.warmpath.wiring.index.OverlapParts;
@@ -127,6 +130,8 @@ class MetricsDocsTest {
         new Migration(MigrationOptions.DEFAULTS, registry).moved(Migration.Cause.BROKE);
         compareOnce(registry);
         RecordChannels.bindOff(registry);
+        new UsageBook(1, () -> 0, new TenantMeters(registry))
+                .count(RequestUse.refused("acme", "m"));
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
                         new DecisionParts(TestConfig.of(Map.of()).explain(), registry, null);

@@ -64,6 +64,11 @@ final class LearningRouter implements Router {
     }
 
     @Override
+    public double prefillFactor(WorkerSlot slot) {
+        return rates.prefillFactor(slot);
+    }
+
+    @Override
     public Router forModel(String model) {
         Router own = router.forModel(model);
         return own == router ? this : own;

@@ -107,6 +107,11 @@ public final class WorkerRates implements Speeds {
         return rates;
     }
 
+    /** As {@link Router#prefillFactor}. */
+    public double prefillFactor(WorkerSlot slot) {
+        return state(slot).prefillFactor(known.rates);
+    }
+
     /** As {@link #fleet}, at this moment. */
     FleetRates together(List<Candidate> candidates, long now) {
         long current = Math.floorDiv(now, RateState.WINDOW_NANOS);

@@ -157,6 +157,19 @@ public final class AnswerReport {
     }
 
     /**
+     * The cached tokens that the engine reports are those that were predicted, or should be.
+     *
+     * @param s has read the answer to its end
+     */
+    public boolean isComparable(@Nullable AnswerScanner s) {
+        return stream == null && knowsWhole() && s != null && s.cachedTokens() >= 0;
+    }
+
+    private boolean knowsWhole() {
+        return promptTokens >= 0 && !beginningOnly && !several;
+    }
+
+    /**
      * The answer has ended.
      *
      * @param s has read it; null: its body was not read along
@@ -173,7 +186,7 @@ public final class AnswerReport {
         }
         FlowMetrics metrics = parts.metrics();
         int predicted = decision.chosen().cachedTokens();
-        boolean whole = promptTokens >= 0 && !beginningOnly && !several;
+        boolean whole = knowsWhole();
         if (whole && !passThrough) {
             metrics.predictions()
                     .predicted(promptTokens, predicted); // beside what is reported, else misleading

@@ -196,6 +196,10 @@ final class AttemptBooks {
             }
         }
         if (traced != null) {
+            boolean whole = problem.isEmpty() || (pipe != null && pipe.done());
+            if (whole && report != null && report.isComparable(s)) {
+                traced.compared(decision().chosen().cachedTokens(), ending.cachedTokens());
+            }
             traced.ended(problem, ending, scope.now());
         }
     }

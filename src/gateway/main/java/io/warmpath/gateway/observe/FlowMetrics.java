@@ -250,6 +250,16 @@ public final class FlowMetrics {
         active.increment();
     }
 
+    /** Requests between their last byte and their end. */
+    public long active() {
+        return active.sum();
+    }
+
+    /** Of these, those that wait for a rank with room. */
+    public long waiting() {
+        return queued.sum();
+    }
+
     public void ended(Outcome outcome) {
         active.decrement();
         outcomes.count(outcome);

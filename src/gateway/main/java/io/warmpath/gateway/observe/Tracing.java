@@ -45,6 +45,14 @@ public interface Tracing {
         void firstToken(long now);
 
         /**
+         * The engine has reported how much of a prompt was cached that is known whole.
+         *
+         * @param predicted cached tokens of it
+         * @param reported never negative
+         */
+        default void compared(int predicted, long reported) {}
+
+        /**
          * The worker is done with it, or left; the last call.
          *
          * @param problem why there is no whole answer; empty when there is

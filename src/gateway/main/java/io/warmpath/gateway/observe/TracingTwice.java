@@ -40,6 +40,12 @@ public record TracingTwice(Tracing first, Tracing second) implements Tracing {
 
     private record BothCalls(Call first, Call second) implements Call {
         @Override
+        public void compared(int predicted, long reported) {
+            first.compared(predicted, reported);
+            second.compared(predicted, reported);
+        }
+
+        @Override
         public void addTo(MultiMap headers) {
             first.addTo(headers);
             second.addTo(headers);

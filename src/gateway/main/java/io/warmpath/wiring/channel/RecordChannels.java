@@ -8,15 +8,14 @@ import io.warmpath.api.admin.DecisionLines;
 import io.warmpath.config.ChannelsConfig;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.telemetry.UsageTracing;
 import io.warmpath.telemetry.channel.ChannelMeters;
 import io.warmpath.telemetry.channel.RecordChannel;
-import io.warmpath.telemetry.channel.UsageTracing;
 import jakarta.enterprise.inject.Any;
 import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.nio.charset.StandardCharsets;
-import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -117,7 +116,7 @@ public class RecordChannels implements AutoCloseable {
     /** What is to be known of requests, where a channel is on. */
     public RequestRecords records() {
         return new RequestRecords(
-                usage == null ? null : new UsageTracing(usage::offer, InstantSource.system()),
+                usage == null ? null : usage::offer,
                 decisions == null ? null : new Decisions(decisions));
     }
 

@@ -38,6 +38,9 @@ public final class ClientParts implements AutoCloseable {
     /** More clients than one gateway has; each remembers some 100 bytes. */
     private static final int MAX_BUDGETS = 100_000;
 
+    /** Clients whose limits are shown, of those with keys and of those with tokens. */
+    private static final int MAX_LIMITS = 1_000;
+
     private final Vertx vertx;
     private final AuthConfig config;
     private final Budgets budgets = new Budgets(MAX_BUDGETS);
@@ -118,6 +121,16 @@ public final class ClientParts implements AutoCloseable {
         return byKey == null
                 ? byToken
                 : shown -> (JwtClients.isToken(shown) ? byToken : byKey).check(shown);
+    }
+
+    /** What clients with a limit have left, those seen last first. */
+    public List<Budgets.Left> limits() {
+        long now = System.nanoTime();
+        List<Budgets.Left> all = new ArrayList<>(budgets.left(MAX_LIMITS, now));
+        if (tokens != null) {
+            all.addAll(tokens.limits(MAX_LIMITS, now));
+        }
+        return all;
     }
 
     /** Always the same object; its content changes with the file. */

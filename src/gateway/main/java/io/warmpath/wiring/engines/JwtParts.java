@@ -30,6 +30,7 @@ final class JwtParts implements AutoCloseable {
     private final IssuerKeys keys;
     private final @Nullable KeySetUrl url;
     private final JwtClients clients;
+    private final Budgets budgets = new Budgets(MAX_BUDGETS);
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private volatile long timer = -1;
     private volatile boolean closed;
@@ -63,7 +64,7 @@ final class JwtParts implements AutoCloseable {
                     new JwtClients(
                             options(config),
                             keys,
-                            new Budgets(MAX_BUDGETS),
+                            budgets,
                             threads,
                             InstantSource.system(),
                             System::nanoTime);
@@ -90,6 +91,11 @@ final class JwtParts implements AutoCloseable {
 
     JwtClients clients() {
         return clients;
+    }
+
+    /** What clients with a limit have left, those seen last first. */
+    List<Budgets.Left> limits(int most, long now) {
+        return budgets.left(most, now);
     }
 
     void start() {

@@ -1,4 +1,4 @@
-package io.warmpath.telemetry.channel;
+package io.warmpath.telemetry;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
@@ -8,24 +8,32 @@ import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RoutingDecision;
+import io.warmpath.telemetry.channel.UsageRecord;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Locale;
-import java.util.function.Consumer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows every request and tells its {@link Usage} once, when the request and all its tries have
- * ended. On the request's event loop; two small objects a request.
+ * Follows every request, and tells each of its tries when that has ended, and its {@link Usage}
+ * once, when the request and all its tries have ended. On the request's event loop; two small
+ * objects a request.
  */
 public final class UsageTracing implements Tracing {
-    private final Consumer<Usage> to;
+    /** Is told of what has ended; must not wait. */
+    @FunctionalInterface
+    public interface Sink {
+        /** One try on one worker. */
+        default void tried(Tried tried) {}
+
+        void used(Usage usage);
+    }
+
+    private final Sink to;
     private final InstantSource clock;
 
-    /**
-     * @param to must not wait
-     */
-    public UsageTracing(Consumer<Usage> to, InstantSource clock) {
+    public UsageTracing(Sink to, InstantSource clock) {
         this.to = to;
         this.clock = clock;
     }
@@ -98,12 +106,13 @@ public final class UsageTracing implements Tracing {
         private void tell() {
             if (outcome != null && running == 0) {
                 millis = tracing.clock.millis();
-                tracing.to.accept(this);
+                tracing.to.used(this);
             }
         }
 
         private void tried(Tried last, Ending ending) {
             running--;
+            tracing.to.tried(last);
             RoutingDecision to = last.decision;
             decision = to;
             status = ending.status();
@@ -126,12 +135,51 @@ public final class UsageTracing implements Tracing {
             tell();
         }
 
+        /** Empty: nobody's in particular. */
+        public String tenant() {
+            return visit == null ? "" : visit.tenant();
+        }
+
+        /** As workers list it, where one does; else as the client has named it. */
+        public String model() {
+            return model;
+        }
+
+        public Outcome outcome() {
+            return Objects.requireNonNull(outcome);
+        }
+
+        /** That sent it to the last worker; null: it was sent nowhere. */
+        public @Nullable RoutingDecision decision() {
+            return decision;
+        }
+
+        /** As the engine counted, else as the gateway did; -1: not known. */
+        public long promptTokens() {
+            return promptTokens;
+        }
+
+        /** As the engine reports; -1: it does not. */
+        public long cachedTokens() {
+            return cachedTokens;
+        }
+
+        /** As the engine counted, else the events of the stream; -1: not known. */
+        public long outputTokens() {
+            return outputTokens;
+        }
+
+        /** Nanoseconds from the request's last byte to the first token; -1: there was none. */
+        public long firstTokenNanos() {
+            return firstToken;
+        }
+
         /** What is sent. Any thread, once it has been told. */
         public UsageRecord record() {
             RoutingDecision to = decision;
             RouterMode mode = to == null ? null : to.mode();
             boolean costs = mode == RouterMode.KV || mode == RouterMode.DIRECT;
-            String tenant = visit == null ? "" : visit.tenant();
+            String tenant = tenant();
             int query = target.indexOf('?');
             return new UsageRecord(
                     Instant.ofEpochMilli(millis).toString(),
@@ -162,12 +210,15 @@ public final class UsageTracing implements Tracing {
         }
     }
 
-    /** One try. */
-    private static final class Tried implements Call {
+    /** One try; does not change any more once it has been told. */
+    public static final class Tried implements Call {
         private final Usage of;
         private final RoutingDecision decision;
         private final int promptTokens;
         private long firstToken = -1;
+        private long predicted = -1;
+        private String problem = "";
+        private @Nullable Ending ending;
 
         Tried(Usage of, RoutingDecision decision, int promptTokens) {
             this.of = of;
@@ -184,8 +235,34 @@ public final class UsageTracing implements Tracing {
         }
 
         @Override
+        public void compared(int predicted, long reported) {
+            this.predicted = predicted;
+        }
+
+        @Override
         public void ended(String problem, Ending ending, long now) {
+            this.problem = problem;
+            this.ending = ending;
             of.tried(this, ending);
+        }
+
+        /** Name of the worker. */
+        public String worker() {
+            return decision.chosen().candidate().worker().name();
+        }
+
+        /** As {@link Call#ended} has it. */
+        public String problem() {
+            return problem;
+        }
+
+        public Ending ending() {
+            return Objects.requireNonNull(ending);
+        }
+
+        /** Cached tokens, where the engine's report of them can be held against it; else -1. */
+        public long predicted() {
+            return predicted;
         }
     }
 }

@@ -1,0 +1,27 @@
+package io.warmpath.api.admin;
+
+import io.warmpath.load.LoadBook;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.usage.FleetHistory;
+import java.time.Instant;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What the page of the fleet tells beside what each worker's own page does. Any thread.
+ *
+ * @param active requests between their last byte and their end
+ * @param waiting those of them that wait for a rank with room
+ * @param memoryFull new requests are refused for want of memory
+ * @param notReady why requests should not be sent here; empty: they should
+ */
+public record FleetFacts(
+        LoadBook load,
+        FleetHistory history,
+        LongSupplier active,
+        LongSupplier waiting,
+        BooleanSupplier memoryFull,
+        Supplier<String> notReady,
+        RouterOptions router,
+        Instant started) {}
