@@ -2,6 +2,8 @@ package io.warmpath.wiring;
 
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.DecisionStream;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceReport;
@@ -45,6 +47,8 @@ class AdminBeans {
     @Produces @Singleton final PinRefusals refusals;
     @Produces @Singleton final Optional<ReplicaSync> replicas;
     @Produces @Singleton final DecisionLog decisions;
+    @Produces @Singleton final DecisionStream stream;
+    @Produces @Singleton final GatewayInstance instance;
 
     @Inject
     AdminBeans(GatewayBean gateway) {
@@ -66,5 +70,7 @@ class AdminBeans {
         this.refusals = parts.refusals();
         this.replicas = parts.replicas();
         this.decisions = parts.decisions();
+        this.stream = parts.stream();
+        this.instance = parts.instance();
     }
 }

@@ -2,6 +2,8 @@ package io.warmpath.wiring;
 
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.DecisionStream;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
@@ -41,6 +43,7 @@ import java.util.function.Supplier;
  * @param idOnEngine what an engine calls a session that is there
  * @param pins empty: pins are off
  * @param replicas empty: each gateway for itself
+ * @param stream those who follow the decisions
  */
 record AdminParts(
         AdminAccess access,
@@ -59,7 +62,9 @@ record AdminParts(
         Optional<PinLedger> pins,
         PinRefusals refusals,
         Optional<ReplicaSync> replicas,
-        DecisionLog decisions) {
+        DecisionLog decisions,
+        DecisionStream stream,
+        GatewayInstance instance) {
     static AdminParts of(
             WarmpathConfig config,
             AddressGuard addresses,
@@ -72,7 +77,8 @@ record AdminParts(
             SessionParts sessions,
             PinParts pins,
             ReplicaParts replicas,
-            DecisionParts decisions) {
+            DecisionParts decisions,
+            GatewayInstance instance) {
         EventSubscriptions subscriptions = fleet.subscriptions();
         return new AdminParts(
                 new AdminAccess(AdminToken.read(config.admin())),
@@ -96,6 +102,8 @@ record AdminParts(
                 pins.ledger(),
                 pins.refusals(),
                 Optional.ofNullable(replicas.sync()),
-                decisions.log());
+                decisions.log(),
+                decisions.stream(),
+                instance);
     }
 }

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.api.Routes;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.load.LoadTracker;
@@ -33,6 +34,7 @@ import io.warmpath.wiring.tokens.EngineTokenParts;
 import io.warmpath.wiring.tokens.TokenParts;
 import io.warmpath.wiring.warmup.WarmStart;
 import io.warmpath.wiring.warmup.Warmup;
+import java.util.UUID;
 
 /**
  * Every part of a running gateway, built from the configuration and put together here only.
@@ -109,7 +111,9 @@ final class GatewayRuntime implements AutoCloseable {
         sharedCache.follow(fleet.registry());
         warmup = WarmupPath.start(config, plan, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
-        decisions = new DecisionParts(config.explain(), meters, records.decisions());
+        GatewayInstance instance = new GatewayInstance(UUID.randomUUID().toString(), Main.VERSION);
+        decisions =
+                new DecisionParts(config.explain(), vertx, instance, meters, records.decisions());
         telemetry = new TelemetryParts(config.telemetry(), meters, records.usage());
         sessions =
                 new SessionParts(
@@ -191,7 +195,8 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions,
                         pins,
                         replicas,
-                        decisions);
+                        decisions,
+                        instance);
     }
 
     /** What clients' requests come in by. */
@@ -216,6 +221,7 @@ final class GatewayRuntime implements AutoCloseable {
     /** The process will end soon: nobody should send more here, but what comes is answered. */
     void leaving() {
         leaving = true;
+        decisions.leaving();
     }
 
     /** The part of the warm-up that needs no engine. */

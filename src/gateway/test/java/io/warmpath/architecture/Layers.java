@@ -27,6 +27,7 @@ final class Layers {
                     "session",
                     "pool",
                     "replica",
+                    "journal",
                     "plot",
                     "tokens.jinja",
                     "tokens.profile");
@@ -47,6 +48,7 @@ final class Layers {
                     "events",
                     "state",
                     "replica",
+                    "journal",
                     "net",
                     "upstream");
 
@@ -67,6 +69,7 @@ final class Layers {
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
         allow("replica", "fault", "prefix", "fleet", "load", "session");
+        allow("journal");
         allow("net", "fault");
         allow("upstream", "fault", "fleet", "net");
         MAY_USE.put("gateway", STEPS);
