@@ -27,6 +27,7 @@ public enum ErrorKind {
     TAINTS_NOT_TOLERATED(503, Type.UNAVAILABLE, "taints_not_tolerated", true),
     OVERLOADED(503, Type.OVERLOADED, "overloaded", true),
     OUT_OF_FILES(503, Type.OVERLOADED, "out_of_files", true),
+    TOO_MANY_STREAMS(503, Type.UNAVAILABLE, "too_many_streams"),
     STOPPING(503, Type.UNAVAILABLE, "stopping", true),
     WORKER_UNREACHABLE(502, Type.UPSTREAM, "worker_unreachable", true),
     UPSTREAM_BROKE(502, Type.UPSTREAM, "upstream_broke"),

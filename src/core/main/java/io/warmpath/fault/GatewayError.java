@@ -416,6 +416,25 @@ public sealed interface GatewayError {
         }
     }
 
+    /**
+     * So many readers follow the decisions already.
+     *
+     * @param most readers
+     */
+    record TooManyStreams(int most) implements GatewayError {
+        @Override
+        public ErrorKind kind() {
+            return ErrorKind.TOO_MANY_STREAMS;
+        }
+
+        @Override
+        public String message() {
+            return most
+                    + " streams of /router/decisions/stream are open, which is the most; close"
+                    + " one of them.";
+        }
+    }
+
     /** The gateway was told to stop, and takes nothing new. */
     record Stopping() implements GatewayError {
         @Override

@@ -39,6 +39,15 @@ public final class PotentialBlocks {
         return PrefixUsers.NONE;
     }
 
+    /** Heap that only this takes, at most. */
+    public long heapBytes() {
+        long bytes = 64 + 4L * shared.length;
+        for (int i = 0; i < users.size(); i++) {
+            bytes += 80 + 16L * users.get(i).stretches();
+        }
+        return bytes;
+    }
+
     /** Leading blocks of the prompt that running requests of the slot use already. */
     public int shared(WorkerSlot slot) {
         int index = slot.index();

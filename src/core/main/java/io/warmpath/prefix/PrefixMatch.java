@@ -137,6 +137,11 @@ public final class PrefixMatch {
         return blocks;
     }
 
+    /** Heap that only this takes, at most. */
+    public long heapBytes() {
+        return 64 + 4L * (slots.length + depths.length);
+    }
+
     /** Number of slots with a match. */
     public int size() {
         return slots.length;

@@ -28,12 +28,50 @@ public record RoutingDecision(
         Score chosen,
         int blocks,
         Scores compared) {
+    /** The decision, its request, choice, score, overrides and circumstances. */
+    private static final long FIXED_BYTES = 560;
 
     public RouterMode mode() {
         return options.mode();
     }
 
-    /** Every candidate's terms; empty unless the request asked for them. */
+    /**
+     * The same for keeping: without the prompt's blocks by name, which are as many as the prompt is
+     * long. Where every candidate has its terms, it can be decided again; otherwise who holds what
+     * of the prompt is not kept either.
+     */
+    public RoutingDecision kept() {
+        RoutingRequestBuilder without = request.toBuilder().prompts(List.of());
+        if (!compared.detailed()) {
+            without.matches(List.of()).pins(null);
+        }
+        return new RoutingDecision(
+                without.build(), options, choice, chosen, blocks, compared.kept());
+    }
+
+    /** Heap that only a {@link #kept} decision takes, at most: workers and settings are others'. */
+    public long heapBytes() {
+        int candidates = request.candidates().size();
+        long bytes = FIXED_BYTES + 8L * candidates + compared.heapBytes();
+        for (int i = 0; i < request.matches().size(); i++) {
+            bytes += request.matches().get(i).heapBytes();
+        }
+        bytes += 32L * request.circumstances().events().size();
+        for (Ineligible i : request.ineligible()) {
+            bytes += 80 + i.label().length() + i.reason().length();
+        }
+        SharedView view = request.shared();
+        if (view != null) {
+            for (SharedView.Pool pool : view.pools()) {
+                SharedHits hits = pool.hits();
+                bytes += 96 + (hits == null ? 0 : 48 + 4L * hits.bounds().size());
+            }
+        }
+        PinView pins = request.pins();
+        return bytes + (pins == null ? 0 : 64 + 40L * pins.held().size());
+    }
+
+    /** Every candidate's terms; empty unless the request asked for them, and of kept ones. */
     public List<Score> scores() {
         return compared.list();
     }

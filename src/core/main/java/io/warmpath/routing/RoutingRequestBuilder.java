@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class RoutingRequestBuilder {
     private final List<Candidate> candidates;
     private final int promptTokens;
-    private final List<PrefixMatch> matches;
+    private List<PrefixMatch> matches;
     private List<PromptBlocks> prompts = List.of();
     private OptionalLong pinnedWorker = OptionalLong.empty();
     private OptionalInt pinnedRank = OptionalInt.empty();
@@ -46,6 +46,11 @@ public final class RoutingRequestBuilder {
         ineligible = request.ineligible();
         circumstances = request.circumstances();
         pins = request.pins();
+    }
+
+    public RoutingRequestBuilder matches(List<PrefixMatch> value) {
+        matches = value;
+        return this;
     }
 
     public RoutingRequestBuilder prompts(List<PromptBlocks> value) {

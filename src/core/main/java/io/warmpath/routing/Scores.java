@@ -3,6 +3,7 @@ package io.warmpath.routing;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.PotentialBlocks;
 import io.warmpath.routing.rates.Pace;
+import io.warmpath.routing.rates.RateState;
 import io.warmpath.routing.rates.Unheard;
 import java.util.AbstractList;
 import java.util.List;
@@ -63,6 +64,31 @@ public final class Scores {
         return costs.length;
     }
 
+    /**
+     * The same for keeping: with what is told of the candidates and, where there are terms, what a
+     * decision is made from again.
+     */
+    Scores kept() {
+        return new Scores(
+                candidates,
+                names,
+                costs,
+                terms,
+                List.of(),
+                detailed() ? potential : PotentialBlocks.ALL_NEW,
+                pace,
+                other,
+                unheard);
+    }
+
+    /** Heap that only these take, at most. */
+    long heapBytes() {
+        long numbers = (long) costs.length + (terms == null ? 0 : terms.length);
+        long others = other == null ? 0 : 64 + 8L * costs.length;
+        long speeds = pace == null ? 0 : 120 + (long) RateState.HEAP_BYTES * costs.length;
+        return 112 + 8 * numbers + others + speeds + (detailed() ? potential.heapBytes() : 0);
+    }
+
     public Candidate candidate(int i) {
         return candidates.get(i);
     }
@@ -87,7 +113,7 @@ public final class Scores {
         return all == null ? List.of() : new Part(all, i * names.size(), names.size());
     }
 
-    /** One score per candidate; empty unless detailed. */
+    /** One score per candidate; empty unless detailed, and of decisions that are kept. */
     public List<Score> list() {
         return scores;
     }

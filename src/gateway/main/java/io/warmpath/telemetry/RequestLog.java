@@ -55,7 +55,7 @@ public final class RequestLog implements Tracing {
         }
 
         @Override
-        public void ended(Outcome outcome, long now) {
+        public void ended(Outcome outcome, String traceId, long now) {
             known.put("outcome", outcome.name().toLowerCase(Locale.ROOT));
             known.put("total_ms", millis(now - began));
             known.forEach(MDC::put);

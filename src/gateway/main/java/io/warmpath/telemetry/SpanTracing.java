@@ -248,7 +248,12 @@ public final class SpanTracing implements Tracing, AutoCloseable {
         }
 
         @Override
-        public void ended(Outcome outcome, long now) {
+        public String id() {
+            return span.getSpanContext().isValid() ? span.getSpanContext().getTraceId() : "";
+        }
+
+        @Override
+        public void ended(Outcome outcome, String traceId, long now) {
             span.setAttribute(OUTCOME, outcome.name().toLowerCase(Locale.ROOT));
             switch (outcome) {
                 case OK, ENGINE_ERROR, REJECTED, CANCELLED -> {}

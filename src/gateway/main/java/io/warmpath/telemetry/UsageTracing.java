@@ -96,7 +96,7 @@ public final class UsageTracing implements Tracing {
         }
 
         @Override
-        public void ended(Outcome outcome, long now) {
+        public void ended(Outcome outcome, String traceId, long now) {
             this.outcome = outcome;
             total = now - began;
             tell();

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.warmpath.access.Budgets;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.DecisionStream;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.UsagePrice;
@@ -50,6 +51,7 @@ class AdminBeans {
     @Produces @Singleton final PinRefusals refusals;
     @Produces @Singleton final Optional<ReplicaSync> replicas;
     @Produces @Singleton final DecisionLog decisions;
+    @Produces @Singleton final DecisionStream stream;
     @Produces @Singleton final GatewayInstance instance;
     @Produces @Singleton final FleetFacts fleetFacts;
     @Produces @Singleton final UsageBook usage;
@@ -76,6 +78,7 @@ class AdminBeans {
         this.refusals = parts.refusals();
         this.replicas = parts.replicas();
         this.decisions = parts.decisions();
+        this.stream = parts.stream();
         this.instance = parts.instance();
         this.fleetFacts = parts.fleetFacts();
         this.usage = parts.usage();

@@ -3,6 +3,7 @@ package io.warmpath.wiring;
 import io.warmpath.access.Budgets;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.DecisionStream;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.UsagePrice;
@@ -46,6 +47,7 @@ import java.util.function.Supplier;
  * @param idOnEngine what an engine calls a session that is there
  * @param pins empty: pins are off
  * @param replicas empty: each gateway for itself
+ * @param stream those who follow the decisions
  */
 record AdminParts(
         AdminAccess access,
@@ -65,6 +67,7 @@ record AdminParts(
         PinRefusals refusals,
         Optional<ReplicaSync> replicas,
         DecisionLog decisions,
+        DecisionStream stream,
         GatewayInstance instance,
         FleetFacts fleetFacts,
         UsageBook usage,
@@ -111,6 +114,7 @@ record AdminParts(
                 pins.refusals(),
                 Optional.ofNullable(replicas.sync()),
                 decisions.log(),
+                decisions.stream(),
                 instance,
                 fleetFacts,
                 usage,

@@ -115,7 +115,8 @@ final class GatewayRuntime implements AutoCloseable {
         warmup = WarmupPath.start(config, plan, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
         GatewayInstance instance = new GatewayInstance(UUID.randomUUID().toString(), Main.VERSION);
-        decisions = new DecisionParts(config.explain(), meters, records.decisions());
+        decisions =
+                new DecisionParts(config.explain(), vertx, instance, meters, records.decisions());
         io.warmpath.routing.Router chooser =
                 FlowSettings.router(config, load, router, decisions.log());
         usage =
@@ -244,6 +245,7 @@ final class GatewayRuntime implements AutoCloseable {
     /** The process will end soon: nobody should send more here, but what comes is answered. */
     void leaving() {
         leaving = true;
+        decisions.leaving();
     }
 
     /** The part of the warm-up that needs no engine. */

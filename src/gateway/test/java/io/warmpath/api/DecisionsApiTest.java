@@ -1,5 +1,6 @@
 package io.warmpath.api;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,8 +19,11 @@ import io.warmpath.routing.modes.Routers;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,12 +42,19 @@ class DecisionsApiTest {
     private StubEngine engine;
 
     private void start(int kept) throws Exception {
-        gateway =
-                new Gateway(
-                        EnginePath.RAW,
-                        kept < 0
-                                ? DecisionLog.OFF
-                                : new DecisionLog(kept, sink(), InstantSource.fixed(NOW)));
+        start(
+                kept < 0
+                        ? DecisionLog.OFF
+                        : log(new DecisionLog.Bounds(kept, 1 << 20, 1000, 0), sink()));
+    }
+
+    /** Whose second never passes. */
+    private static DecisionLog log(DecisionLog.Bounds bounds, DecisionLog.@Nullable Sink sink) {
+        return new DecisionLog(bounds, sink, InstantSource.fixed(NOW), () -> 0);
+    }
+
+    private void start(DecisionLog log) throws Exception {
+        gateway = new Gateway(EnginePath.RAW, log);
         gateway.router.instead =
                 Routers.create(RouterOptions.of(RouterMode.KV), gateway.books, () -> new Random(7));
         engine = new StubEngine(call -> call.json(200, "{\"choices\":[]}"));
@@ -116,7 +127,187 @@ class DecisionsApiTest {
         ObjectNode line = (ObjectNode) JSON.readTree(DecisionLines.of(written.getLast()));
         assertEquals(16, line.remove("block_tokens").intValue());
         assertEquals(2 * 8, line.remove("prompt_blocks").textValue().length());
-        assertEquals(last, line);
+        for (var member : line.properties()) {
+            assertEquals(member.getValue(), last.get(member.getKey()), member.getKey());
+        }
+        JsonNode kept = all.get("kept");
+        assertEquals(3, kept.get("decisions").intValue());
+        assertEquals(3, kept.get("most_decisions").intValue());
+        assertEquals(1 << 20, kept.get("most_bytes").intValue());
+        assertEquals(0, kept.get("left_out").intValue());
+        assertEquals(NOW.toString(), kept.get("since").textValue());
+        assertTrue(kept.get("bytes").intValue() > 3 * 500, kept::toString);
+    }
+
+    @Test
+    void a_row_says_who_asked_what_was_predicted_and_how_it_ended() throws Exception {
+        start(3);
+        engine.script(
+                call ->
+                        call.json(
+                                200,
+                                "{\"choices\":[],\"usage\":{\"prompt_tokens\":40,"
+                                        + "\"completion_tokens\":7,"
+                                        + "\"prompt_tokens_details\":{\"cached_tokens\":16}}}"));
+        gateway.post(
+                Gateway.ASK_WHOLE,
+                "x-request-id: a",
+                "x-session-id: s1",
+                "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        JsonNode row = ended("a");
+        assertEquals("0af7651916cd43dd8448eb211c80319c", row.get("trace_id").textValue());
+        assertEquals("s1", row.get("session").textValue());
+        assertEquals("/v1/chat/completions", row.get("path").textValue());
+        assertEquals(1, row.get("attempt").intValue());
+        assertEquals("first", row.get("cause").textValue());
+        assertEquals(row.at("/decision/chosen/worker"), row.get("worker"));
+        assertEquals(0, row.get("dp_rank").intValue());
+        assertEquals(40, row.get("prompt_tokens").intValue());
+        assertEquals(32, row.get("predicted_cached_tokens").intValue());
+        assertEquals(row.at("/decision/chosen/cost"), row.get("cost"));
+        assertEquals("latency", row.get("cost_model").textValue());
+        assertEquals(row.at("/decision/reason"), row.get("reason"));
+        assertEquals(2, row.get("candidates").intValue());
+        assertTrue(row.get("detailed").booleanValue());
+        assertEquals(200, row.get("status").intValue());
+        assertEquals(16, row.get("reported_cached_tokens").intValue());
+        assertEquals(7, row.get("output_tokens").intValue());
+        assertEquals(0, row.get("queue_ms").doubleValue());
+        assertTrue(row.get("ttft_ms").doubleValue() > 0);
+        assertTrue(row.get("total_ms").doubleValue() >= row.get("ttft_ms").doubleValue());
+        for (String unknown : List.of("tenant", "problem", "block_tokens", "prompt_blocks")) {
+            assertFalse(row.has(unknown), unknown);
+        }
+    }
+
+    private JsonNode ended(String id) throws Exception {
+        await().until(
+                        () ->
+                                get("/router/decisions?request_id=" + id)
+                                        .at("/decisions/0/ended")
+                                        .asBoolean());
+        return get("/router/decisions?request_id=" + id).at("/decisions/0");
+    }
+
+    @Test
+    void a_second_worker_is_a_second_row() throws Exception {
+        start(8);
+        AtomicInteger calls = new AtomicInteger();
+        engine.script(
+                call -> call.json(calls.getAndIncrement() == 0 ? 503 : 200, "{\"choices\":[]}"));
+        request("a");
+        ended("a");
+        List<JsonNode> rows =
+                get("/router/decisions?request_id=a").get("decisions").valueStream().toList();
+        assertEquals(2, rows.size());
+        assertEquals("retry", rows.getFirst().get("cause").textValue());
+        assertEquals(2, rows.getFirst().get("attempt").intValue());
+        assertEquals("first", rows.getLast().get("cause").textValue());
+        assertTrue(rows.getLast().get("ended").booleanValue());
+        assertEquals(503, rows.getLast().get("status").intValue());
+        assertFalse(rows.getLast().get("problem").textValue().isEmpty());
+        assertEquals(1, get("/router/decisions?outcome=failed").get("decisions").size());
+    }
+
+    @Test
+    void rows_are_found_by_what_they_say() throws Exception {
+        start(8);
+        for (String id : List.of("a", "b", "c")) {
+            gateway.post(Gateway.ASK_WHOLE, "x-request-id: " + id, "x-session-id: s" + id);
+            ended(id);
+        }
+        String worker = get("/router/decisions?number=1").at("/decisions/0/worker").textValue();
+        Map<String, Integer> found =
+                Map.ofEntries(
+                        Map.entry("request_id=b", 1),
+                        Map.entry("request_id=nonexistent", 0),
+                        Map.entry("session=sc", 1),
+                        Map.entry("session=sc&request_id=b", 0),
+                        Map.entry("model=m", 3),
+                        Map.entry("model=n", 0),
+                        Map.entry("tenant=t", 0),
+                        Map.entry("worker=nobody", 0),
+                        Map.entry("outcome=ok", 3),
+                        Map.entry("outcome=running", 0),
+                        Map.entry("number=2", 1),
+                        Map.entry("number=3", 0),
+                        Map.entry("limit=2", 2),
+                        Map.entry("since=2026-01-02T03:04:05Z", 3),
+                        Map.entry("since=2026-01-02T03:04:06Z", 0),
+                        Map.entry("since=5m", 0),
+                        Map.entry("request_id=", 3));
+        for (Map.Entry<String, Integer> one : found.entrySet()) {
+            assertEquals(
+                    one.getValue(),
+                    get("/router/decisions?" + one.getKey()).get("decisions").size(),
+                    one.getKey());
+        }
+        JsonNode ofWorker = get("/router/decisions?worker=" + worker).get("decisions");
+        assertTrue(ofWorker.size() > 0);
+        ofWorker.forEach(row -> assertEquals(worker, row.get("worker").textValue()));
+        JsonNode brief = get("/router/decisions?detail=false").at("/decisions/0");
+        assertFalse(brief.has("decision"));
+        assertTrue(brief.has("reason"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "requestid=a,requestid",
+        "number=-1,number",
+        "number=x,number",
+        "limit=10001,limit",
+        "since=yesterday,since",
+        "since=5w,since",
+        "detail=no,detail",
+        "outcome=bad,outcome",
+        "model=a&model=b,model"
+    })
+    void a_wrong_parameter_is_named(String query, String param) throws Exception {
+        start(3);
+        RawClient.Answer refused =
+                RawClient.request(gateway.port, "GET", "/router/decisions?" + query);
+        assertEquals(400, refused.status());
+        assertEquals(param, JSON.readTree(refused.body()).at("/error/param").textValue());
+    }
+
+    @Test
+    void terms_are_kept_for_as_many_candidates_as_the_budget_has_and_costs_for_all()
+            throws Exception {
+        start(log(new DecisionLog.Bounds(8, 1 << 20, 1000, 3), null));
+        request("a");
+        request("b");
+        JsonNode whole = get("/router/decisions?request_id=a").at("/decisions/0");
+        JsonNode brief = get("/router/decisions?request_id=b").at("/decisions/0");
+        assertTrue(whole.get("detailed").booleanValue());
+        assertFalse(brief.get("detailed").booleanValue());
+        assertTrue(whole.at("/decision/candidates/0").has("terms"));
+        assertFalse(brief.at("/decision/candidates/0").has("terms"));
+        assertTrue(brief.at("/decision/candidates/0").has("cost"));
+        assertTrue(gateway.router.requests.getLast().matches().size() > 0);
+        RawClient.Answer replay = RawClient.post(gateway.port, "/router/replay", "{}");
+        JsonNode told = JSON.readTree(replay.body());
+        assertEquals(1, told.get("decisions").intValue());
+        assertEquals(1, told.get("skipped").intValue());
+    }
+
+    @Test
+    void what_comes_too_fast_is_counted_and_left_out() throws Exception {
+        start(log(new DecisionLog.Bounds(8, 1 << 20, 2, 100), null));
+        for (String id : List.of("a", "b", "c", "d")) {
+            request(id);
+        }
+        JsonNode all = get("/router/decisions");
+        assertEquals(List.of("b", "a"), ids(all));
+        assertEquals(2, all.at("/kept/left_out").intValue());
+    }
+
+    @Test
+    void nothing_of_the_prompt_is_kept() throws Exception {
+        DecisionLog log = log(new DecisionLog.Bounds(8, 1 << 20, 9, 100), null);
+        start(log);
+        request("a");
+        assertFalse(gateway.router.requests.getFirst().prompts().isEmpty());
+        assertEquals(List.of(), log.latest(1).getFirst().decision().request().prompts());
     }
 
     @Test

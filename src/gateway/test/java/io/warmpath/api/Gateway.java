@@ -22,7 +22,10 @@ import io.warmpath.admission.AdmissionOptions;
 import io.warmpath.api.admin.AdminAccess;
 import io.warmpath.api.admin.AdminRoute;
 import io.warmpath.api.admin.BusyThresholdResource;
+import io.warmpath.api.admin.DecisionStream;
+import io.warmpath.api.admin.DecisionStreamResource;
 import io.warmpath.api.admin.DecisionsResource;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.ReplayResource;
 import io.warmpath.api.client.ClientGate;
 import io.warmpath.api.client.DirectResource;
@@ -112,6 +115,7 @@ import io.warmpath.upstream.tls.EngineTls;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -213,6 +217,7 @@ final class Gateway implements AutoCloseable {
     final int port;
     private final io.vertx.ext.web.Router routes;
     final Routes inference;
+    final DecisionStream stream;
     private final AtomicInteger throughCodec = new AtomicInteger();
     private final EngineClient engines;
 
@@ -535,10 +540,12 @@ final class Gateway implements AutoCloseable {
                         ids::incrementAndGet,
                         gate);
         inference.mount(routes);
+        stream = new DecisionStream(vertx, decisions.feed(), new GatewayInstance("i1", "0.1"));
         AdminRoute.mount(
                 routes,
                 new AdminAccess(Optional.empty()),
-                new DecisionsResource(decisions),
+                new DecisionsResource(decisions, InstantSource.system()),
+                new DecisionStreamResource(stream),
                 new ReplayResource(decisions),
                 new BusyThresholdResource(admission, fleet),
                 new InferenceResource(inference.apis()),

@@ -28,6 +28,7 @@ final class Layers {
                     "pool",
                     "replica",
                     "usage",
+                    "journal",
                     "plot",
                     "tokens.jinja",
                     "tokens.profile");
@@ -48,6 +49,7 @@ final class Layers {
                     "events",
                     "state",
                     "replica",
+                    "journal",
                     "net",
                     "upstream");
 
@@ -69,6 +71,7 @@ final class Layers {
         allow("state", "fault", "prefix", "events");
         allow("replica", "fault", "prefix", "fleet", "load", "session");
         allow("usage");
+        allow("journal");
         allow("net", "fault");
         allow("upstream", "fault", "fleet", "net");
         MAY_USE.put("gateway", STEPS);

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.vertx.core.Vertx;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
@@ -30,11 +32,18 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DecisionFileTest {
     @TempDir Path folder;
+    private final Vertx vertx = Vertx.vertx();
+
+    @AfterEach
+    void close() {
+        vertx.close().toCompletionStage().toCompletableFuture().join();
+    }
 
     private static Logged decision(long number) {
         Worker.Rank rank = new Worker.Rank(0, new WorkerSlot(0));
@@ -143,7 +152,12 @@ class DecisionFileTest {
         assertThrows(StartFailure.class, () -> parts(Map.of("warmpath.explain.decisions", "-1")));
     }
 
-    private static DecisionParts parts(Map<String, String> keys) {
-        return new DecisionParts(TestConfig.of(keys).explain(), new SimpleMeterRegistry(), null);
+    private DecisionParts parts(Map<String, String> keys) {
+        return new DecisionParts(
+                TestConfig.of(keys).explain(),
+                vertx,
+                new GatewayInstance("i", "0"),
+                new SimpleMeterRegistry(),
+                null);
     }
 }

@@ -1,7 +1,6 @@
 package io.warmpath.wiring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
@@ -9,6 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
@@ -134,7 +134,12 @@ class MetricsDocsTest {
                 .count(RequestUse.refused("acme", "m"));
         Vertx vertx = Vertx.vertx();
         try (DecisionParts decisions =
-                        new DecisionParts(TestConfig.of(Map.of()).explain(), registry, null);
+                        new DecisionParts(
+                                TestConfig.of(Map.of()).explain(),
+                                vertx,
+                                new GatewayInstance("i", "0"),
+                                registry,
+                                null);
                 FleetRuntime fleet =
                         new FleetRuntime(
                                 TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
@@ -206,7 +211,7 @@ class MetricsDocsTest {
                             registry,
                             () -> 0)
                     .close();
-            assertFalse(decisions.log().isOn());
+            assertTrue(decisions.log().isOn());
             return rows(registry);
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();

@@ -39,6 +39,9 @@ public record RateState(
     /** Length of a time window, over which the share of booked time is taken. */
     static final long WINDOW_NANOS = 20_000_000_000L;
 
+    /** One of these, with one ratio that the state before it has not, and the reference to it. */
+    public static final int HEAP_BYTES = 4 + 128 + 32;
+
     /** Nothing was sent there. */
     public static final RateState IDLE =
             new RateState(

@@ -1,20 +1,48 @@
 package io.warmpath.api.admin;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonRawValue;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import io.warmpath.api.json.DecisionJson;
 import io.warmpath.gateway.observe.DecisionLog.Ended;
 import io.warmpath.gateway.observe.DecisionLog.Logged;
+import io.warmpath.load.PromptBlocks;
+import io.warmpath.routing.RoutingDecision;
 import java.io.UncheckedIOException;
+import java.util.HexFormat;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Lines of the file of decisions, without their ends. Any thread. */
+/** Lines of the file of decisions, without their line ends. Any thread. */
 public final class DecisionLines {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final HexFormat HEX = HexFormat.of();
 
     private DecisionLines() {}
+
+    /**
+     * One decision.
+     *
+     * @param session as the client names it
+     * @param decision an object
+     * @param promptBlocks what the prompt shares with others, half of each block's name, which is
+     *     enough among the blocks that can follow one block. Without the process' secret nothing of
+     *     the prompt is in it.
+     */
+    @JsonNaming(SnakeCaseStrategy.class)
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Made(
+            long number,
+            String time,
+            String requestId,
+            @Nullable String session,
+            String model,
+            @JsonRawValue String decision,
+            @Nullable Integer blockTokens,
+            @Nullable String promptBlocks) {}
 
     /** How one attempt ended; what is not known is absent. */
     @JsonNaming(SnakeCaseStrategy.class)
@@ -31,7 +59,32 @@ public final class DecisionLines {
 
     /** One decision. */
     public static byte[] of(Logged logged) {
-        return json(DecisionRow.withPrompt(logged));
+        PromptBlocks prompt = prompt(logged.decision());
+        return json(
+                new Made(
+                        logged.number(),
+                        logged.at().toString(),
+                        logged.requestId(),
+                        logged.session().isEmpty() ? null : logged.session(),
+                        logged.model(),
+                        DecisionJson.of(logged.decision(), List.of()),
+                        prompt == null ? null : prompt.blockSize(),
+                        prompt == null ? null : names(prompt)));
+    }
+
+    /** The prompt in blocks of the chosen worker's size; null where they are not known. */
+    private static @Nullable PromptBlocks prompt(RoutingDecision decision) {
+        PromptBlocks blocks =
+                decision.request().prompt(decision.chosen().candidate().worker().blockSize());
+        return blocks == null || blocks.chain().length == 0 ? null : blocks;
+    }
+
+    private static String names(PromptBlocks prompt) {
+        StringBuilder names = new StringBuilder(8 * prompt.chain().length);
+        for (long name : prompt.chain()) {
+            names.append(HEX.toHexDigits((int) name));
+        }
+        return names.toString();
     }
 
     /** How one ended. */

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.hints.OverrideReader;
 import io.warmpath.gateway.observe.DecisionLog;
-import io.warmpath.gateway.observe.DecisionLog.Logged;
+import io.warmpath.gateway.observe.KeptDecision;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOverrides;
@@ -121,10 +121,11 @@ public class ReplayResource {
                                         Integer.MAX_VALUE,
                                         Integer.MAX_VALUE));
         Random random = new Random((long) number("seed", question.seed(), 0, 1L << 53));
-        List<Logged> logged = log.latest(limit);
+        List<KeptDecision> kept = log.latest(limit).reversed();
         return outcome(
-                Replay.run(logged.stream().map(Logged::decision).toList(), policy, () -> random),
-                logged);
+                Replay.run(
+                        kept.stream().map(KeptDecision::decision).toList(), policy, () -> random),
+                kept);
     }
 
     private static double number(
@@ -171,7 +172,7 @@ public class ReplayResource {
                         + " vllm-cache-aware.");
     }
 
-    private static Outcome outcome(Replay.Outcome o, List<Logged> logged) {
+    private static Outcome outcome(Replay.Outcome o, List<KeptDecision> kept) {
         return new Outcome(
                 o.replayed(),
                 o.skipped(),
@@ -184,8 +185,8 @@ public class ReplayResource {
                         .map(
                                 c ->
                                         new Change(
-                                                logged.get(c.index()).number(),
-                                                logged.get(c.index()).requestId(),
+                                                kept.get(c.index()).number(),
+                                                kept.get(c.index()).requestId(),
                                                 Choice.of(c.was()),
                                                 Choice.of(c.would())))
                         .toList());

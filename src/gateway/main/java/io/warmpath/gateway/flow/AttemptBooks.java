@@ -185,7 +185,7 @@ final class AttemptBooks {
         booking = null;
         admission().wake();
         DecisionLog.Ending ending = ending(status, pipe);
-        planner().ended(decided, ending);
+        planner().ended(decided, problem, ending);
         scope.made(ending.outputTokens() - (continued == null ? 0 : continued.made()));
         if (status == 200) {
             long counted = ending.promptTokens();

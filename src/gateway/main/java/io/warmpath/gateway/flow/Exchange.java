@@ -10,6 +10,7 @@ import io.warmpath.gateway.answer.Answer;
 import io.warmpath.gateway.answer.Continued;
 import io.warmpath.gateway.answer.TimedAnswer;
 import io.warmpath.gateway.migration.WhyNot;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.plan.Entrance;
@@ -246,7 +247,7 @@ final class Exchange
             }
             case ELSEWHERE -> {}
         }
-        Planner.Decided second = WorkerChoice.elsewhere(scope, c -> true);
+        Planner.Decided second = WorkerChoice.elsewhere(scope, DecisionCause.RETRY, c -> true);
         if (second == null) {
             return false;
         }

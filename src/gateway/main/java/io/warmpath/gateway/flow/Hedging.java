@@ -1,6 +1,7 @@
 package io.warmpath.gateway.flow;
 
 import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.FlowMetrics.Hedge;
 import io.warmpath.gateway.plan.Planner;
@@ -67,7 +68,9 @@ final class Hedging {
                 metrics.hedged(Hedge.NO_BUDGET);
                 return;
             }
-            Planner.Decided second = WorkerChoice.elsewhere(scope, c -> c.worker().id() != worker);
+            Planner.Decided second =
+                    WorkerChoice.elsewhere(
+                            scope, DecisionCause.HEDGE, c -> c.worker().id() != worker);
             if (second == null) {
                 metrics.hedged(Hedge.NO_WORKER);
                 return;

@@ -15,6 +15,7 @@ import io.warmpath.gateway.migration.Migration;
 import io.warmpath.gateway.migration.Migration.Cause;
 import io.warmpath.gateway.migration.NotContinuedException;
 import io.warmpath.gateway.migration.WhyNot;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.prompt.Engines;
@@ -319,7 +320,8 @@ final class Relocation {
             if (isAtLimit()) {
                 throw new NotContinuedException(WhyNot.LIMIT);
             }
-            Planner.Decided decided = WorkerChoice.elsewhere(scope, c -> goesOn(c, here));
+            Planner.Decided decided =
+                    WorkerChoice.elsewhere(scope, DecisionCause.MOVE, c -> goesOn(c, here));
             if (decided == null) {
                 throw new NotContinuedException(whyNoWorker(failed, here));
             }

@@ -11,8 +11,11 @@ import io.warmpath.gateway.agent.NextTurn;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Explanation;
 import io.warmpath.gateway.answer.TimedAnswer;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.ModelMeters;
+import io.warmpath.gateway.observe.Occasion;
+import io.warmpath.gateway.observe.TraceIds;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.plan.Waited;
@@ -46,6 +49,7 @@ final class RequestScope {
     private @Nullable SessionTurn session;
     private long queued; // nanoseconds, over all entries
     private ModelQueue.@Nullable Account account;
+    private int decisions;
 
     /**
      * @param started by the flow's clock
@@ -109,6 +113,22 @@ final class RequestScope {
         if (session != null) {
             session.sent(to);
         }
+    }
+
+    /** One more decision on it, which is about to be made. */
+    Occasion occasion(DecisionCause cause) {
+        decisions++;
+        return new Occasion(
+                visit == null ? "" : visit.tenant(),
+                traceId(),
+                decisions,
+                cause == DecisionCause.FIRST && decisions > 1 ? DecisionCause.RETRY : cause);
+    }
+
+    /** Of the trace that it is part of, the client's or one of ours; empty: none. */
+    private String traceId() {
+        String own = trace == null ? "" : trace.id();
+        return own.isEmpty() ? TraceIds.of(request.headers()) : own;
     }
 
     void waited(Waited waited) {
@@ -245,7 +265,7 @@ final class RequestScope {
     void ended(Outcome outcome) {
         parts.metrics().ended(outcome);
         if (trace != null) {
-            trace.ended(outcome, now());
+            trace.ended(outcome, traceId(), now());
         }
         if (model != null) {
             model.ended(nanosSinceStart());

@@ -5,6 +5,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.agent.SessionTurn;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
@@ -65,6 +66,7 @@ final class WorkerChoice {
                 .planner()
                 .decide(
                         scope.request(),
+                        scope.occasion(DecisionCause.FIRST),
                         candidates,
                         scope.prompt.tokens(),
                         scope.prompt.named(),
@@ -75,10 +77,12 @@ final class WorkerChoice {
     }
 
     /**
+     * @param why another one is to be asked
      * @param fit which candidates can be asked
      * @return null: all workers that are there have failed this request
      */
-    static Planner.@Nullable Decided elsewhere(RequestScope scope, Predicate<Candidate> fit) {
+    static Planner.@Nullable Decided elsewhere(
+            RequestScope scope, DecisionCause why, Predicate<Candidate> fit) {
         List<Candidate> left = others(scope).stream().filter(fit).toList();
         if (left.isEmpty()) {
             return null;
@@ -93,6 +97,7 @@ final class WorkerChoice {
                     .planner()
                     .decide(
                             scope.request(),
+                            scope.occasion(why),
                             left,
                             scope.prompt.tokens(),
                             scope.prompt.named(),

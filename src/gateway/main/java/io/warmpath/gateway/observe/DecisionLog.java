@@ -1,32 +1,64 @@
 package io.warmpath.gateway.observe;
 
+import io.warmpath.gateway.observe.KeptDecision.End;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.SessionHeaders;
+import io.warmpath.journal.Journal;
+import io.warmpath.journal.Rate;
 import io.warmpath.routing.RoutingDecision;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last decisions, in full detail, and for a {@link Sink} what became of them. Any thread;
- * adding is one counter and one write, reading copies references.
+ * The last decisions and how they ended, within bounds; and for a {@link Sink} all of them as they
+ * are made. Any thread; adding takes less than a microsecond, reading copies references.
  *
- * <p>While it is on, every decision is made and kept with the terms of all its candidates: time and
- * memory in proportion to them.
+ * <p>Decisions with the terms of all candidates take time and memory in proportion to them: they
+ * are made as long as a number of candidates a second allows it, and always for a sink.
  */
 public final class DecisionLog {
     /** Keeps nothing and costs nothing. */
-    public static final DecisionLog OFF = new DecisionLog(0, null, InstantSource.system());
-
-    /** Number of a decision that is not kept. */
-    static final long UNLOGGED = -1;
+    public static final DecisionLog OFF =
+            new DecisionLog(new Bounds(0, 0, 0, 0), null, InstantSource.system(), System::nanoTime);
 
     /**
-     * One decision.
+     * @param decisions that are kept; 0: none
+     * @param bytes that they may take
+     * @param perSecond decisions that are kept; what comes faster is left out
+     * @param termsPerSecond candidates whose terms are kept
+     */
+    public record Bounds(int decisions, long bytes, int perSecond, int termsPerSecond) {}
+
+    /** What is wanted of a decision that is about to be made. */
+    public enum Wanted {
+        NOTHING(false, false),
+        /** All terms, for the sink alone: too many were kept lately. */
+        TO_TELL(true, false),
+        /** The costs that were compared. */
+        COSTS(false, true),
+        TERMS(true, true);
+
+        private final boolean terms;
+        private final boolean kept;
+
+        Wanted(boolean terms, boolean kept) {
+            this.terms = terms;
+            this.kept = kept;
+        }
+
+        /** The terms of all candidates. */
+        public boolean terms() {
+            return terms;
+        }
+    }
+
+    /**
+     * One decision, whole.
      *
      * @param number from 0, without gaps
      * @param session as the client names it; empty when it does not
@@ -68,6 +100,13 @@ public final class DecisionLog {
             long firstTokenNanos,
             long nanos) {}
 
+    /**
+     * A decision that is to be told how it ended.
+     *
+     * @param kept null: for the sink alone
+     */
+    public record Noted(long number, @Nullable KeptDecision kept) {}
+
     /** Gets everything at once; must not wait. Any thread. */
     public interface Sink {
         void decided(Logged decision);
@@ -76,73 +115,135 @@ public final class DecisionLog {
         public void ended(Ended end);
     }
 
-    private final AtomicReferenceArray<@Nullable Logged> ring;
+    /**
+     * What is kept now.
+     *
+     * @param leftOut decisions that came too fast, since the start
+     * @param since of the oldest one; null: none is kept
+     */
+    public record Held(int decisions, long bytes, long leftOut, @Nullable Instant since) {}
+
+    private final Bounds bounds;
+    private final Journal<KeptDecision> journal;
+    private final Rate rate;
+    private final Rate terms;
     private final AtomicLong next = new AtomicLong();
+    private final LongAdder leftOut = new LongAdder();
+    private final DecisionFeed feed = new DecisionFeed();
     private final @Nullable Sink sink;
     private final InstantSource clock;
+    private final LongSupplier nanoTime;
 
     /**
-     * @param size decisions that are kept
      * @param sink null: none
+     * @param nanoTime as {@link System#nanoTime}
      */
-    public DecisionLog(int size, @Nullable Sink sink, InstantSource clock) {
-        this.ring = new AtomicReferenceArray<>(size);
+    public DecisionLog(
+            Bounds bounds, @Nullable Sink sink, InstantSource clock, LongSupplier nanoTime) {
+        this.bounds = bounds;
+        this.journal = new Journal<>(bounds.decisions, bounds.bytes);
+        this.rate = new Rate(bounds.perSecond, nanoTime.getAsLong());
+        this.terms = new Rate(bounds.termsPerSecond, nanoTime.getAsLong());
         this.sink = sink;
         this.clock = clock;
+        this.nanoTime = nanoTime;
     }
 
+    public Bounds bounds() {
+        return bounds;
+    }
+
+    /** Decisions are kept, or told to a sink. */
     public boolean isOn() {
-        return ring.length() > 0 || sink != null;
+        return bounds.decisions > 0 || sink != null;
+    }
+
+    /** Before a decision is made, once: takes its part of the bounds. */
+    public Wanted wanted(int candidates) {
+        if (bounds.decisions == 0) {
+            return sink == null ? Wanted.NOTHING : Wanted.TO_TELL;
+        }
+        long now = nanoTime.getAsLong();
+        if (!rate.take(1, now)) {
+            leftOut.increment();
+            return sink == null ? Wanted.NOTHING : Wanted.TO_TELL;
+        }
+        return sink != null || terms.take(candidates, now) ? Wanted.TERMS : Wanted.COSTS;
     }
 
     /**
-     * @return its number, for {@link #ended}; {@link #UNLOGGED} when that is of no interest
+     * @param wanted as {@link #wanted} has answered
+     * @return for {@link #ended}; null when that is of no interest
      */
-    public long add(InferenceRequest request, RoutingDecision decision) {
-        if (!isOn()) {
-            return UNLOGGED;
+    public @Nullable Noted add(
+            InferenceRequest request, Occasion occasion, RoutingDecision decision, Wanted wanted) {
+        if (wanted == Wanted.NOTHING) {
+            return null;
         }
-        Logged logged =
-                new Logged(
-                        next.getAndIncrement(),
-                        clock.instant(),
-                        request.requestId(),
-                        SessionHeaders.id(request),
-                        request.model(),
-                        decision);
-        if (ring.length() > 0) {
-            // Two writers of one place are a whole ring apart; the newer one stays.
-            ring.accumulateAndGet(
-                    (int) (logged.number() % ring.length()),
-                    logged,
-                    (a, b) -> a != null && b != null && a.number() > b.number() ? a : b);
-        }
-        if (sink == null) {
-            return UNLOGGED;
-        }
-        sink.decided(logged);
-        return logged.number();
-    }
-
-    /** {@code number} as {@link #add} has answered. */
-    public void ended(long number, Ending ending) {
-        if (number != UNLOGGED && sink != null) {
-            sink.ended(new Ended(number, clock.instant(), ending));
-        }
-    }
-
-    /** The latest ones, oldest first. */
-    public List<Logged> latest(int limit) {
-        long end = next.get();
-        long begin = Math.max(0, end - Math.min(limit, ring.length()));
-        List<Logged> out = new ArrayList<>((int) (end - begin));
-        for (long n = begin; n < end; n++) {
-            Logged logged = ring.get((int) (n % ring.length()));
-            // Another number: overtaken meanwhile, or not yet written.
-            if (logged != null && logged.number() == n) {
-                out.add(logged);
+        long number = next.getAndIncrement();
+        Instant now = clock.instant();
+        KeptDecision kept = null;
+        if (wanted.kept) {
+            KeptDecision entry = KeptDecision.of(number, now, request, occasion, decision);
+            if (journal.add(entry, entry.heapBytes())) {
+                kept = entry;
+                feed.offer(entry, null);
+            } else {
+                leftOut.increment();
             }
         }
-        return out;
+        if (sink != null) {
+            sink.decided(
+                    new Logged(
+                            number,
+                            now,
+                            request.requestId(),
+                            SessionHeaders.id(request),
+                            request.model(),
+                            decision));
+        }
+        return new Noted(number, kept);
+    }
+
+    /**
+     * @param decided as {@link #add} has answered
+     * @param problem why there is no whole answer; empty when there is
+     */
+    public void ended(@Nullable Noted decided, String problem, Ending ending) {
+        if (decided == null) {
+            return;
+        }
+        Instant now = clock.instant();
+        KeptDecision kept = decided.kept;
+        if (kept != null) {
+            End end = new End(now, problem, ending);
+            kept.last().set(end);
+            feed.offer(kept, end);
+        }
+        if (sink != null) {
+            sink.ended(new Ended(decided.number, now, ending));
+        }
+    }
+
+    /** The kept ones, newest first. */
+    public List<KeptDecision> latest(int limit) {
+        return journal.latest(limit);
+    }
+
+    public Held held() {
+        Journal.Held<KeptDecision> held = journal.held();
+        KeptDecision oldest = held.oldest();
+        return new Held(
+                held.kept(), held.bytes(), leftOut.sum(), oldest == null ? null : oldest.at());
+    }
+
+    /** Decisions that came too fast to be kept, or were too large. */
+    public long leftOut() {
+        return leftOut.sum();
+    }
+
+    /** What is kept, as it comes. */
+    public DecisionFeed feed() {
+        return feed;
     }
 }

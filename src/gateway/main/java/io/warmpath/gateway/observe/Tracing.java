@@ -33,8 +33,17 @@ public interface Tracing {
         /** It is sent to a worker. */
         Call call(RoutingDecision decision, int promptTokens, long now);
 
-        /** It has ended; the last call. */
-        void ended(Outcome outcome, long now);
+        /** Of the trace, as {@link TraceIds}; empty: it makes none of its own. */
+        default String id() {
+            return "";
+        }
+
+        /**
+         * It has ended; the last call.
+         *
+         * @param traceId of the trace that it was part of, whoever followed that; empty: none
+         */
+        void ended(Outcome outcome, String traceId, long now);
     }
 
     /** One try on one worker. */

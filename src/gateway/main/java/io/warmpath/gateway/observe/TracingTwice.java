@@ -32,9 +32,15 @@ public record TracingTwice(Tracing first, Tracing second) implements Tracing {
         }
 
         @Override
-        public void ended(Outcome outcome, long now) {
-            first.ended(outcome, now);
-            second.ended(outcome, now);
+        public String id() {
+            String id = first.id();
+            return id.isEmpty() ? second.id() : id;
+        }
+
+        @Override
+        public void ended(Outcome outcome, String traceId, long now) {
+            first.ended(outcome, traceId, now);
+            second.ended(outcome, traceId, now);
         }
     }
 

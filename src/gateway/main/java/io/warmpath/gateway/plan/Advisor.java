@@ -7,8 +7,11 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.Overload;
+import io.warmpath.gateway.observe.Occasion;
+import io.warmpath.gateway.observe.TraceIds;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -173,6 +176,15 @@ public final class Advisor {
             entrance.leave();
         }
 
+        private Occasion occasion(InferenceRequest request) {
+            Visit visit = Visits.of(context);
+            return new Occasion(
+                    visit == null ? "" : visit.tenant(),
+                    TraceIds.of(request.headers()),
+                    1,
+                    DecisionCause.RESERVATION);
+        }
+
         @Override
         public void start(
                 List<Candidate> candidates, @Nullable List<PrefixMatch> known, Waited waited) {
@@ -182,6 +194,7 @@ public final class Advisor {
                     parts.planner()
                             .decide(
                                     request,
+                                    occasion(request),
                                     candidates,
                                     tokens,
                                     named,

@@ -9,6 +9,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.Dependency;
 import io.warmpath.gateway.observe.FlowMetrics;
+import io.warmpath.gateway.observe.Occasion;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.Pins;
 import io.warmpath.gateway.prompt.AskedPrompt;
@@ -90,9 +91,9 @@ public final class Planner {
     }
 
     /**
-     * @param number in the log of decisions
+     * @param noted in the log of decisions; null: it is not
      */
-    public record Decided(RoutingDecision decision, long number) {}
+    public record Decided(RoutingDecision decision, DecisionLog.@Nullable Noted noted) {}
 
     /**
      * The ranks this request may go to: the healthy ones as far as they are open to it, or, when
@@ -114,6 +115,7 @@ public final class Planner {
     }
 
     /**
+     * @param occasion for the log of decisions
      * @param candidates not empty
      * @param tokens the prompt, or null when it is not known
      * @param known what the index answered already; null: it is asked
@@ -124,6 +126,7 @@ public final class Planner {
      */
     public Decided decide(
             InferenceRequest request,
+            Occasion occasion,
             List<Candidate> candidates,
             @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
@@ -131,7 +134,8 @@ public final class Planner {
             long queuedNanos,
             Function<Worker, String> others,
             Tracing.@Nullable Trace trace) {
-        boolean inFull = request.form().explain() || log.isOn();
+        DecisionLog.Wanted wanted = log.wanted(candidates.size());
+        boolean inFull = request.form().explain() || wanted.terms();
         RoutingDecision decision =
                 ask(
                         request,
@@ -150,7 +154,7 @@ public final class Planner {
         if (shared != null) {
             shared.decided(decision);
         }
-        return new Decided(decision, log.add(request, decision));
+        return new Decided(decision, log.add(request, occasion, decision, wanted));
     }
 
     /**
@@ -299,9 +303,13 @@ public final class Planner {
         return limited.isEmpty() ? others.apply(w) : limited;
     }
 
-    /** What was decided has been done, well or not. */
-    public void ended(Decided decided, DecisionLog.Ending ending) {
-        log.ended(decided.number(), ending);
+    /**
+     * What was decided has been done, well or not.
+     *
+     * @param problem why there is no whole answer; empty when there is
+     */
+    public void ended(Decided decided, String problem, DecisionLog.Ending ending) {
+        log.ended(decided.noted(), problem, ending);
     }
 
     /** The decision is acted on now. */

@@ -204,6 +204,14 @@ public class ErrorMapperTest {
                         "null",
                         "out_of_files"),
                 pin(
+                        new GatewayError.TooManyStreams(64),
+                        503,
+                        "64 streams of /router/decisions/stream are open, which is the most;"
+                                + " close one of them.",
+                        "service_unavailable_error",
+                        "null",
+                        "too_many_streams"),
+                pin(
                         new GatewayError.Stopping(),
                         503,
                         "This gateway is stopping and takes no new requests; send it again.",
