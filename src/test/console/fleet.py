@@ -1,4 +1,5 @@
 """Three simulated engines and the gateway of this tree, as a user starts them."""
+import hashlib
 import http.client
 import json
 import time
@@ -7,6 +8,8 @@ from gateway_probe import free_ports
 from stage import ROOT, Stage
 
 ENGINES = 3
+TENANTS = ("acme", "globex")
+KEYS = {tenant: f"sk-{tenant}-" + "x" * 40 for tenant in (*TENANTS, "nobody")}
 
 
 class Fleet:
@@ -17,6 +20,9 @@ class Fleet:
         self.url = f"http://localhost:{self.port}"
         self.engines = [None] * ENGINES
         self.gateway = None
+        self.keys = self.stage.file("secrets/keys.yaml", "keys:\n" + "".join(
+            f"  - name: key-{tenant}\n    sha256: {hashlib.sha256(key.encode()).hexdigest()}\n" + (f"    tenant: {tenant}\n    requests-per-minute: 100000\n" if tenant in TENANTS else "")
+            for tenant, key in KEYS.items()))
 
     def __enter__(self):
         for i in range(ENGINES):
@@ -40,7 +46,7 @@ class Fleet:
 
     def start_gateway(self, *flags):
         workers = [part for i in range(ENGINES) for part in ("--worker", f"http://127.0.0.1:{self.first + i}")]
-        self.gateway = self.stage.start("gateway", [str(ROOT / "warmpath"), "serve", "--http-host", "127.0.0.1", "--http-port", str(self.port), *workers, *flags])
+        self.gateway = self.stage.start("gateway", [str(ROOT / "warmpath"), "serve", "--http-host", "127.0.0.1", "--http-port", str(self.port), "--api-key-file", str(self.keys), *workers, *flags])
         until(lambda: answers(self.port, "/ready"), "the gateway")
         until(lambda: flags or len([w for w in self.json("/workers")["data"] if w["state"] == "ready"]) == ENGINES, "the workers")
 
@@ -69,11 +75,11 @@ class Fleet:
             raise AssertionError(f"GET {path}: {status} {body}")
         return json.loads(body)
 
-    def chat(self, text, request, tenant=None):
+    def chat(self, text, request, tenant="nobody"):
         connection = http.client.HTTPConnection("localhost", self.port, timeout=30)
         try:
             connection.request("POST", "/v1/chat/completions", json.dumps({"model": "demo", "max_tokens": 8, "messages": [{"role": "user", "content": text}]}),
-                               {"content-type": "application/json", "x-request-id": request, **({"x-tenant-id": tenant} if tenant else {})})
+                               {"content-type": "application/json", "x-request-id": request, "authorization": f"Bearer {KEYS[tenant]}"})
             response = connection.getresponse()
             body = response.read()
             if response.status != 200:
@@ -83,7 +89,7 @@ class Fleet:
 
     def traffic(self, requests):
         for i in range(requests):
-            self.chat(f"document {i % 4} " * 60 + f"question {i}", f"traffic-{i}", ("acme", "globex", None)[i % 3])
+            self.chat(f"document {i % 4} " * 60 + f"question {i}", f"traffic-{i}", (*TENANTS, "nobody", "nobody")[i % 4])
 
 
 def answers(port, path):

@@ -6,6 +6,8 @@ import os
 import statistics
 import time
 
+from fleet import KEYS, TENANTS
+
 RATE = 500
 CONNECTIONS = 48
 ROUNDS, PHASE_S = 3, 10
@@ -39,8 +41,8 @@ async def load(port, seconds, told):
             elif wait < -1:
                 counted["late"] += 1
             body = json.dumps({"model": "demo", "max_tokens": 4, "messages": [{"role": "user", "content": f"document {number % 40} " * 60 + f"question {number}"}]}).encode()
-            writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nX-Tenant-Id: t%d\r\nContent-Length: %d\r\n\r\n"
-                         % (number % 5, len(body)) + body)
+            writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n"
+                         % (KEYS[TENANTS[number % 2]].encode(), len(body)) + body)
             counted["sent"] += 1
             if await answer(reader) != 200:
                 counted["wrong"] += 1

@@ -19,7 +19,7 @@ public enum WorkerState {
     DRAINED;
 
     /** People or sources took it out: no answer of its engine changes that. */
-    boolean isTakenOut() {
+    public boolean isTakenOut() {
         return this == DRAINING || this == DRAINED;
     }
 }

@@ -43,6 +43,7 @@ final class FleetTroubles {
                 out,
                 workers.stream()
                         .filter(s -> !s.worker().available())
+                        .filter(s -> !s.worker().state().isTakenOut())
                         .map(s -> s.worker().name())
                         .toList(),
                 "get no requests; their `problem` says why.");

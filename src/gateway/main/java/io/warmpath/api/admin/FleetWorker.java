@@ -7,6 +7,7 @@ import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.load.WorkerLoad;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker with its load and how it did.
  *
+ * @param drained an operator has drained it
  * @param requests that ended there in the last five minutes
  * @param failed those of them that got no whole answer, or an error
  * @param hitRate cached part of the prompt tokens of five minutes, as the engine reports; absent:
@@ -41,6 +43,7 @@ public record FleetWorker(
         String problem,
         List<String> models,
         List<String> taints,
+        boolean drained,
         long requests,
         long failed,
         @Nullable Double hitRate,
@@ -184,6 +187,7 @@ public record FleetWorker(
                 status.problem(),
                 List.copyOf(new TreeSet<>(w.models())),
                 w.taints().stream().map(Taint::toString).toList(),
+                w.state() == WorkerState.DRAINED,
                 recent.requests(),
                 recent.failed(),
                 recent.hitRate(),
@@ -242,6 +246,7 @@ public record FleetWorker(
                 problem,
                 models,
                 taints,
+                drained,
                 requests,
                 failed,
                 hitRate,

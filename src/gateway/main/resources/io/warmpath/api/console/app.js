@@ -54,7 +54,7 @@ const context = {
         }
     },
 
-    /** The gateway's part of GET /fleet, when a page has it. */
+    /** The gateway's part of GET /fleet: pages that have it need not wait for the head's own. */
     gateway(now) {
         frame.gateway = now;
         say('', now);
@@ -136,6 +136,9 @@ try {
     // as above
 }
 dress(THEMES[kept] ? kept : 'system');
+
+/** Whatever page is shown, its head says how the gateway is. */
+context.poll(async signal => context.gateway((await get('/fleet?history=false', signal)).gateway), 10000);
 
 window.addEventListener('hashchange', () => {
     if (location.hash.startsWith('#/')) show();

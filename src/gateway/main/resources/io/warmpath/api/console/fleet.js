@@ -108,7 +108,7 @@ const ranks = (w, show) => (w.ranks ?? []).map(r => html`<div>${w.ranks.length >
 
 function tiers(rank) {
     const held = TIERS.filter(([key]) => rank.tiers?.[key] !== undefined);
-    if (!held.length) return DASH;
+    if (!held.length) return rank.engine && rank.kv_blocks_total ? bar(rank.engine.kv_blocks, rank.kv_blocks_total, `GPU ${short(rank.engine.kv_blocks)} in use, says the engine`) : DASH;
     return held.map(([key, name]) => key === 'gpu_blocks' && rank.kv_blocks_total
         ? bar(rank.tiers[key], rank.kv_blocks_total, `${name} ${short(rank.tiers[key])}`)
         : html`<span class="pair">${name} ${short(rank.tiers[key])}</span> `);
