@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceReport;
@@ -45,6 +46,7 @@ class AdminBeans {
     @Produces @Singleton final PinRefusals refusals;
     @Produces @Singleton final Optional<ReplicaSync> replicas;
     @Produces @Singleton final DecisionLog decisions;
+    @Produces @Singleton final CacheFacts caches;
 
     @Inject
     AdminBeans(GatewayBean gateway) {
@@ -66,5 +68,6 @@ class AdminBeans {
         this.refusals = parts.refusals();
         this.replicas = parts.replicas();
         this.decisions = parts.decisions();
+        this.caches = parts.caches();
     }
 }

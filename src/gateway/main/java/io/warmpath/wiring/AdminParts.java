@@ -2,6 +2,7 @@ package io.warmpath.wiring;
 
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
@@ -10,7 +11,11 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.pool.PoolLayout;
+import io.warmpath.pool.PoolStanding;
+import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.replica.ReplicaSync;
+import io.warmpath.routing.Router;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
@@ -29,6 +34,7 @@ import io.warmpath.wiring.settings.AdminToken;
 import io.warmpath.wiring.tokens.EngineTokenParts;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -59,7 +65,8 @@ record AdminParts(
         Optional<PinLedger> pins,
         PinRefusals refusals,
         Optional<ReplicaSync> replicas,
-        DecisionLog decisions) {
+        DecisionLog decisions,
+        CacheFacts caches) {
     static AdminParts of(
             WarmpathConfig config,
             AddressGuard addresses,
@@ -72,7 +79,9 @@ record AdminParts(
             SessionParts sessions,
             PinParts pins,
             ReplicaParts replicas,
-            DecisionParts decisions) {
+            DecisionParts decisions,
+            Router router,
+            Supplier<Map<PoolLayout, PoolStanding>> pools) {
         EventSubscriptions subscriptions = fleet.subscriptions();
         return new AdminParts(
                 new AdminAccess(AdminToken.read(config.admin())),
@@ -96,6 +105,13 @@ record AdminParts(
                 pins.ledger(),
                 pins.refusals(),
                 Optional.ofNullable(replicas.sync()),
-                decisions.log());
+                decisions.log(),
+                new CacheFacts(
+                        Optional.ofNullable(caches.hot()),
+                        caches::holders,
+                        () -> Optional.ofNullable(caches.index()).map(PrefixIndex::stats),
+                        Optional.of(events.counters()).filter(c -> caches.followsEvents()),
+                        (model, candidates) -> router.forModel(model).evicted(candidates),
+                        pools));
     }
 }

@@ -163,6 +163,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .sessions(sessions)
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
+                        .hot(caches.hot())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
         GatewayMeters.bind(
@@ -191,7 +192,9 @@ final class GatewayRuntime implements AutoCloseable {
                         sessions,
                         pins,
                         replicas,
-                        decisions);
+                        decisions,
+                        chooser,
+                        sharedCache::standings);
     }
 
     /** What clients' requests come in by. */

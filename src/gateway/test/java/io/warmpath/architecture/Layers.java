@@ -26,6 +26,7 @@ final class Layers {
                     "admission",
                     "session",
                     "pool",
+                    "hot",
                     "replica",
                     "plot",
                     "tokens.jinja",
@@ -43,6 +44,7 @@ final class Layers {
                     "admission",
                     "tokens",
                     "pool",
+                    "hot",
                     "session",
                     "events",
                     "state",
@@ -63,6 +65,7 @@ final class Layers {
         allow("admission", "fault", "prefix", "fleet", "load");
         allow("tokens", "fault", "prefix");
         allow("pool", "fault", "prefix");
+        allow("hot", "prefix");
         allow("session", "fault", "prefix", "fleet", "load", "routing");
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");
