@@ -1,6 +1,6 @@
 """Chooses the worker with the least to prefill, which answers first, and sends the request there.
 
-python minimize_ttft.py http://localhost:8080 [MODEL]
+python minimize_ttft.py http://localhost:8000 [MODEL]
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Generates with routing weights of its own: caches count twice, the choice is drawn.
 
-python override.py http://localhost:8080 [MODEL]
+python override.py http://localhost:8000 [MODEL]
 """
 
 import asyncio

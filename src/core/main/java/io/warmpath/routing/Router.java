@@ -7,6 +7,7 @@ import io.warmpath.routing.rates.FleetPressure;
 import io.warmpath.routing.rates.Sent;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /** The pure decision. Any thread; microseconds; no I/O. */
 public interface Router {
@@ -67,5 +68,13 @@ public interface Router {
      */
     default double prefillFactor(WorkerSlot slot) {
         return 1;
+    }
+
+    /**
+     * Of the prompt blocks that these ranks computed lately, the part that some engine had computed
+     * before and that none held any more. Empty when the router keeps no speeds.
+     */
+    default OptionalDouble evicted(List<Candidate> candidates) {
+        return OptionalDouble.empty();
     }
 }

@@ -57,6 +57,16 @@ public interface ExplainConfig {
             max = 1_000_000)
     int termsRate();
 
+    @WithDefault("false")
+    @Setting(
+            doc =
+                    "Whether `GET /router/prefixes` shows how hot prefixes begin. Sensitive: the"
+                            + " first 80 characters of some prompts are kept in memory, and whoever"
+                            + " may ask as an operator reads what several clients' prompts begin"
+                            + " with.",
+            flags = {"--explain-prefix-text"})
+    boolean prefixText();
+
     @Setting(
             doc =
                     "File to which every decision, and how it ended, is appended as a line of"

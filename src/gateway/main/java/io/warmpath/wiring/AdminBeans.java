@@ -7,6 +7,7 @@ import io.warmpath.api.admin.DecisionStream;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.UsagePrice;
+import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceReport;
@@ -57,6 +58,7 @@ class AdminBeans {
     @Produces @Singleton final UsageBook usage;
     @Produces @Singleton final Supplier<List<Budgets.Left>> limits;
     @Produces @Singleton final UsagePrice price;
+    @Produces @Singleton final CacheFacts caches;
 
     @Inject
     AdminBeans(GatewayBean gateway) {
@@ -84,5 +86,6 @@ class AdminBeans {
         this.usage = parts.usage();
         this.limits = parts.limits();
         this.price = parts.price();
+        this.caches = parts.caches();
     }
 }

@@ -7,6 +7,7 @@ import io.warmpath.api.admin.DecisionStream;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.UsagePrice;
+import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
@@ -15,7 +16,11 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.pool.PoolLayout;
+import io.warmpath.pool.PoolStanding;
+import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.replica.ReplicaSync;
+import io.warmpath.routing.Router;
 import io.warmpath.session.ControlledSession;
 import io.warmpath.session.ControlledSessions;
 import io.warmpath.session.SessionTable;
@@ -35,6 +40,7 @@ import io.warmpath.wiring.settings.AdminToken;
 import io.warmpath.wiring.tokens.EngineTokenParts;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -72,7 +78,8 @@ record AdminParts(
         FleetFacts fleetFacts,
         UsageBook usage,
         Supplier<List<Budgets.Left>> limits,
-        UsagePrice price) {
+        UsagePrice price,
+        CacheFacts caches) {
     static AdminParts of(
             WarmpathConfig config,
             AddressGuard addresses,
@@ -89,7 +96,10 @@ record AdminParts(
             GatewayInstance instance,
             FleetFacts fleetFacts,
             UsageBook usage,
-            Supplier<List<Budgets.Left>> limits) {
+            Supplier<List<Budgets.Left>> limits,
+
+            Router router,
+            Supplier<Map<PoolLayout, PoolStanding>> pools) {
         EventSubscriptions subscriptions = fleet.subscriptions();
         return new AdminParts(
                 new AdminAccess(AdminToken.read(config.admin())),
@@ -121,6 +131,13 @@ record AdminParts(
                 limits,
                 new UsagePrice(
                         config.telemetry().usage().pricePerMillionPromptTokens(),
-                        config.telemetry().usage().currency()));
+                        config.telemetry().usage().currency()),
+                new CacheFacts(
+                        Optional.ofNullable(caches.hot()),
+                        caches::holders,
+                        () -> Optional.ofNullable(caches.index()).map(PrefixIndex::stats),
+                        Optional.of(events.counters()).filter(c -> caches.followsEvents()),
+                        (model, candidates) -> router.forModel(model).evicted(candidates),
+                        pools));
     }
 }

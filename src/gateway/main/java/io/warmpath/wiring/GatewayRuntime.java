@@ -180,6 +180,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .sessions(sessions)
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
+                        .hot(caches.hot())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
         GatewayMeters.bind(
@@ -220,7 +221,9 @@ final class GatewayRuntime implements AutoCloseable {
                                 router,
                                 Instant.now()),
                         usage.book(),
-                        clients::limits);
+                        clients::limits,
+                        chooser,
+                        sharedCache::standings);
     }
 
     /** What clients' requests come in by. */

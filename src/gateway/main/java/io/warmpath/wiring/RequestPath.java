@@ -26,6 +26,7 @@ import io.warmpath.gateway.plan.EntranceParts;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.prompt.EngineIds;
+import io.warmpath.gateway.prompt.HotPrompts;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.selfcheck.SelfCheck;
@@ -68,6 +69,7 @@ final class RequestPath {
     private EngineSessions engineSessions;
     private Pins pins;
     private @Nullable SharedCache shared;
+    private @Nullable HotPrompts hot;
 
     /**
      * @param tokens names of models, and the threads that tokenise
@@ -148,6 +150,14 @@ final class RequestPath {
     }
 
     /**
+     * @param prompts null: which prefixes are hot is not looked at
+     */
+    RequestPath hot(@Nullable HotPrompts prompts) {
+        hot = prompts;
+        return this;
+    }
+
+    /**
      * @param notReady why it is not, though requests are answered; empty when it is
      * @param gate who may ask
      */
@@ -177,7 +187,8 @@ final class RequestPath {
                         selfCheck,
                         pins,
                         shared,
-                        System::nanoTime);
+                        System::nanoTime,
+                        hot);
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

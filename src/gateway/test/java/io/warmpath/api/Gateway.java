@@ -491,7 +491,8 @@ final class Gateway implements AutoCloseable {
                         selfCheck,
                         pins,
                         null,
-                        System::nanoTime);
+                        System::nanoTime,
+                        null);
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

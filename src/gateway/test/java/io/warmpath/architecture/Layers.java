@@ -26,6 +26,7 @@ final class Layers {
                     "admission",
                     "session",
                     "pool",
+                    "hot",
                     "replica",
                     "usage",
                     "journal",
@@ -45,6 +46,7 @@ final class Layers {
                     "admission",
                     "tokens",
                     "pool",
+                    "hot",
                     "session",
                     "events",
                     "state",
@@ -66,6 +68,7 @@ final class Layers {
         allow("admission", "fault", "prefix", "fleet", "load");
         allow("tokens", "fault", "prefix");
         allow("pool", "fault", "prefix");
+        allow("hot", "prefix");
         allow("session", "fault", "prefix", "fleet", "load", "routing");
         allow("events", "fault", "prefix", "fleet");
         allow("state", "fault", "prefix", "events");

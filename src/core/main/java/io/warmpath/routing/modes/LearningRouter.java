@@ -15,6 +15,7 @@ import io.warmpath.routing.rates.Sent;
 import io.warmpath.routing.rates.WorkerRates;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 
 /** Another router, and what the answers to its requests tell of the workers' speeds. Any thread. */
 final class LearningRouter implements Router {
@@ -66,6 +67,11 @@ final class LearningRouter implements Router {
     @Override
     public double prefillFactor(WorkerSlot slot) {
         return rates.prefillFactor(slot);
+    }
+
+    @Override
+    public OptionalDouble evicted(List<Candidate> candidates) {
+        return OptionalDouble.of(rates.fleet(candidates, rates.now()).evicted());
     }
 
     @Override

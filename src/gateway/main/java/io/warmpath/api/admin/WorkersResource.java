@@ -158,7 +158,14 @@ public class WorkersResource {
                             + " restarts of its engine, until it is resumed. Not over a restart of"
                             + " the gateway, and at this gateway only.")
     @ResponseStatus(202)
-    public WorkerRow drain(@PathParam("worker") String name, @Nullable Drain body) {
+    public WorkerRow drain(
+            @PathParam("worker") String name,
+            @RequestBody(
+                            content =
+                                    @Content(
+                                            mediaType = "application/json",
+                                            schema = @Schema(implementation = Drain.class)))
+                    @Nullable Drain body) {
         Worker worker = find(name).worker();
         sources.drain(worker.url(), reason(body));
         return row(find(worker.name()));

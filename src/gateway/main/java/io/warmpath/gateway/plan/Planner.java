@@ -14,6 +14,7 @@ import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.pin.Pins;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.HotPrompts;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -60,6 +61,7 @@ public final class Planner {
     private final Pins pins;
     private final @Nullable SharedCache shared;
     private final LongSupplier nanoTime;
+    private final @Nullable HotPrompts hot;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -75,7 +77,9 @@ public final class Planner {
             SelfCheck selfCheck,
             Pins pins,
             @Nullable SharedCache shared,
-            LongSupplier nanoTime) {
+            LongSupplier nanoTime,
+            @Nullable HotPrompts hot) {
+        this.hot = hot;
         this.pins = pins;
         this.shared = shared;
         this.nanoTime = nanoTime;
@@ -261,6 +265,9 @@ public final class Planner {
             return;
         }
         try {
+            if (hot != null) {
+                hot.booked(request, to, prompt);
+            }
             overlaps.booked(request.model(), request.space(), to, prompt);
         } catch (RuntimeException e) {
             metrics.indexFailed();

@@ -121,7 +121,20 @@ public final class IndexOverlaps implements Overlaps {
 
     private PrefixMatch match(PrefixQuery query, PromptContent prompt) {
         PrefixMatch answer = prompt.answer(query.blockSize());
-        PrefixMatch known = credits.believed(answer != null ? answer : index.match(query));
+        return known(query, answer != null ? answer : index.match(query));
+    }
+
+    /**
+     * Who is known, or taken, to hold how much of a prompt.
+     *
+     * @param query as {@link PromptContent} makes it
+     */
+    public PrefixMatch holders(PrefixQuery query) {
+        return known(query, index.match(query));
+    }
+
+    private PrefixMatch known(PrefixQuery query, PrefixMatch answer) {
+        PrefixMatch known = credits.believed(answer);
         return predicted == null ? known : PrefixMatch.larger(known, predicted.match(query));
     }
 

@@ -10,6 +10,7 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.pool.PoolHits;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
+import io.warmpath.pool.PoolStanding;
 import io.warmpath.pool.PoolUnavailableException;
 import io.warmpath.pool.RecipeCheck;
 import io.warmpath.pool.SharedPool;
@@ -75,6 +76,13 @@ public final class SharedCache implements FleetListener, AutoCloseable {
         this.opener = opener;
         this.nanoTime = nanoTime;
         this.metrics = new SharedMetrics(meters, this::open);
+    }
+
+    /** How the ways to the pools are doing, by pool. Any thread. */
+    public Map<PoolLayout, PoolStanding> standings() {
+        Map<PoolLayout, PoolStanding> all = new HashMap<>();
+        pools.forEach((layout, open) -> all.put(layout, open.pool.standing()));
+        return all;
     }
 
     private Collection<OpenPool> open() {

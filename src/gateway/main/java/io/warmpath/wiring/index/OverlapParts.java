@@ -7,14 +7,18 @@ import io.warmpath.config.router.RouterConfig;
 import io.warmpath.config.router.VllmCacheAwareConfig;
 import io.warmpath.config.state.IndexConfig;
 import io.warmpath.config.state.IndexImplementation;
+import io.warmpath.gateway.prompt.HotPrompts;
 import io.warmpath.gateway.prompt.IndexOverlaps;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.TextOverlaps;
 import io.warmpath.gateway.prompt.TrackerOverlaps;
+import io.warmpath.hot.HotPrefixes;
 import io.warmpath.prefix.ApproximateSlots;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.NumberedSlots;
 import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
 import io.warmpath.prefix.SlotCredits;
@@ -52,6 +56,9 @@ public final class OverlapParts implements AutoCloseable {
 
     private static final int TIDIES_PER_TTL = 8;
 
+    /** Some 1,000 prompts of 60,000 characters. */
+    private static final long MOST_HOT_BYTES = 8L << 20;
+
     private final WorkerSlots slots;
     private final Overlaps overlaps;
     private final @Nullable TextOverlaps texts;
@@ -61,6 +68,7 @@ public final class OverlapParts implements AutoCloseable {
     private final @Nullable PrefixIndex decisions;
     private final @Nullable TrackerOverlaps trackers;
     private final @Nullable IndexOverlaps indexed;
+    private final @Nullable HotPrompts hot;
     private @Nullable SideIndex side;
     private final SlotCredits credits = new SlotCredits();
     private final boolean followsEvents;
@@ -139,6 +147,12 @@ public final class OverlapParts implements AutoCloseable {
             tidyEvery = ttl.map(OverlapParts::tidyEvery).orElse(Duration.ZERO);
             inWords = "";
         }
+        hot =
+                indexed == null
+                        ? null
+                        : new HotPrompts(
+                                new HotPrefixes(MOST_HOT_BYTES, nanoTime),
+                                config.explain().prefixText());
         if (overlaps == Overlaps.NONE) {
             textIndex = null;
             textSide = null;
@@ -177,6 +191,18 @@ public final class OverlapParts implements AutoCloseable {
     /** The index that events go to, or decisions when there are none; null: there is no index. */
     public @Nullable PrefixIndex index() {
         return index;
+    }
+
+    /** Which prefixes are hot; null: there is no index, or it is not asked by blocks. */
+    public @Nullable HotPrompts hot() {
+        return hot;
+    }
+
+    /** Who holds how much of a prefix that {@link #hot} told. */
+    public PrefixMatch holders(PrefixQuery prefix) {
+        return indexed == null
+                ? PrefixMatch.none(prefix.blockSize(), prefix.blocks())
+                : indexed.holders(prefix);
     }
 
     /** How the index is made; empty: there is none. */

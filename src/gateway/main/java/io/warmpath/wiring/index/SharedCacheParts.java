@@ -19,6 +19,7 @@ import io.warmpath.pool.JdkPageDigests;
 import io.warmpath.pool.PageDigests;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolOptions;
+import io.warmpath.pool.PoolStanding;
 import io.warmpath.pool.ProbingPool;
 import io.warmpath.pool.SharedPool;
 import io.warmpath.routing.RouterMode;
@@ -33,6 +34,7 @@ import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -186,6 +188,11 @@ public final class SharedCacheParts implements AutoCloseable {
     /** Null: no pool is asked. */
     public @Nullable SharedCache cache() {
         return cache;
+    }
+
+    /** How the ways to the pools are doing. Any thread. */
+    public Map<PoolLayout, PoolStanding> standings() {
+        return cache == null ? Map.of() : cache.standings();
     }
 
     public void start() {
