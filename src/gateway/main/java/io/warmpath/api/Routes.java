@@ -88,7 +88,7 @@ public final class Routes {
         this.raw = options.rawPath();
         this.apis =
                 new ClientApis(
-                        new ClientRequests(gate, ids, bodies, rawRequests::isStopping),
+                        new ClientRequests(gate, ids, bodies, rawRequests::isStopping, metrics),
                         new InferenceEndpoint(
                                 flow, explained, tokenizers, options, metrics, bodies),
                         new MessagesApi(
@@ -196,7 +196,8 @@ public final class Routes {
 
         @Override
         public void arrived(RawRequest request, Buffer body) {
-            gate.enter(request, ids, true, visit -> apis.inference().handle(request, body));
+            gate.enter(
+                    request, ids, metrics, true, visit -> apis.inference().handle(request, body));
         }
 
         @Override

@@ -12,11 +12,13 @@ import java.util.Map;
 import org.jboss.logmanager.ExtFormatter;
 import org.jboss.logmanager.ExtLogRecord;
 import org.jboss.logmanager.Level;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A line of the log as a JSON object: {@code time} (ISO 8601, UTC, milliseconds), {@code level},
  * {@code logger}, {@code thread}, {@code message}, then what the line knows by name (such as {@code
- * request}), and {@code error} with {@code type}, {@code message} and {@code stack}. Any thread.
+ * request}; numbers are numbers), and {@code error} with {@code type}, {@code message} and {@code
+ * stack}. Any thread.
  */
 public final class JsonLogFormatter extends ExtFormatter {
     private static final JsonFactory JSON = new JsonFactory();
@@ -37,6 +39,7 @@ public final class JsonLogFormatter extends ExtFormatter {
             for (Map.Entry<String, String> known : record.getMdcCopy().entrySet()) {
                 json.writeStringField(known.getKey(), known.getValue());
             }
+            fields(record.getParameters(), json);
             Throwable thrown = record.getThrown();
             if (thrown != null) {
                 StringWriter stack = new StringWriter();
@@ -52,6 +55,23 @@ public final class JsonLogFormatter extends ExtFormatter {
             throw new UncheckedIOException("a string cannot be written", e);
         }
         return line.append('\n').toString();
+    }
+
+    private static void fields(Object @Nullable [] parameters, JsonGenerator json)
+            throws IOException {
+        if (parameters == null || parameters.length != 1) {
+            return;
+        }
+        if (parameters[0] instanceof LogFields fields) {
+            for (Map.Entry<String, Object> known : fields.known().entrySet()) {
+                json.writeFieldName(known.getKey());
+                switch (known.getValue()) {
+                    case Long number -> json.writeNumber(number);
+                    case Double number -> json.writeNumber(number);
+                    default -> json.writeString(known.getValue().toString());
+                }
+            }
+        }
     }
 
     private static String level(java.util.logging.Level level) {

@@ -2,75 +2,84 @@ package io.warmpath.telemetry;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
+import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.Refusal;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RoutingDecision;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
-import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
-import org.jboss.logging.MDC;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line for every request that has ended, on the logger {@code io.warmpath.requests}: text with
- * names, and the same by name for the JSON log. Never what a request or answer said. On the
- * request's event loop; some microseconds.
+ * One line for every request that has ended or was refused, on the logger {@code
+ * io.warmpath.requests}: text with names, and the same by name for the JSON log. Never what a
+ * request or answer said. On the request's event loop; some microseconds.
  */
 public final class RequestLog implements Tracing {
     private static final Logger LOG = Logger.getLogger("io.warmpath.requests");
 
+    private static final String REJECTED = Outcome.REJECTED.name().toLowerCase(Locale.ROOT);
+
     @Override
     public Trace begin(InferenceRequest request, @Nullable Visit visit, long began) {
-        return new Line(request, began);
+        return new Line(request, visit, began);
+    }
+
+    @Override
+    public void refused(Refusal refusal) {
+        LOG.infof(
+                "%s",
+                new LogFields()
+                        .text("request", refusal.requestId())
+                        .text("path", refusal.path())
+                        .text("tenant", refusal.tenant())
+                        .count("status", refusal.error().httpStatus())
+                        .text("error", refusal.error().code())
+                        .text("outcome", REJECTED)
+                        .text("trace_id", refusal.traceId()));
     }
 
     private static final class Line implements Trace {
         private final long began;
-        private final Map<String, String> known = new LinkedHashMap<>();
+        private final LogFields known = new LogFields();
         private int tries;
 
-        Line(InferenceRequest request, long began) {
+        Line(InferenceRequest request, @Nullable Visit visit, long began) {
             this.began = began;
-            known.put("request", request.requestId());
-            known.put("path", request.target());
-            known.put("model", request.model());
+            known.text("request", request.requestId())
+                    .text("path", request.target())
+                    .text("model", request.model())
+                    .text("tenant", visit == null ? "" : visit.tenant());
         }
 
         @Override
         public void step(String name, long from, long to) {
-            known.put(name + "_ms", millis(to - from));
+            known.millis(name + "_ms", to - from);
         }
 
         @Override
         public Call call(RoutingDecision decision, int promptTokens, long now) {
-            known.put("tries", Integer.toString(++tries));
-            known.put("worker", decision.chosen().candidate().worker().name());
-            known.put("dp_rank", Integer.toString(decision.chosen().candidate().dpRank()));
-            known.put("predicted", Integer.toString(decision.chosen().cachedTokens()));
+            known.count("tries", ++tries)
+                    .text("worker", decision.chosen().candidate().worker().name())
+                    .count("dp_rank", decision.chosen().candidate().dpRank())
+                    .count("predicted", decision.chosen().cachedTokens());
             return new Tried(this);
         }
 
         @Override
-        public void ended(Outcome outcome, String traceId, long now) {
-            known.put("outcome", outcome.name().toLowerCase(Locale.ROOT));
-            known.put("total_ms", millis(now - began));
-            known.forEach(MDC::put);
-            try {
-                LOG.info(
-                        known.entrySet().stream()
-                                .map(e -> e.getKey() + "=" + e.getValue())
-                                .collect(Collectors.joining(" ")));
-            } finally {
-                known.keySet().forEach(MDC::remove);
-            }
+        public void refused(GatewayError error) {
+            known.count("status", error.httpStatus()).text("error", error.code());
         }
 
-        private static String millis(long nanos) {
-            return String.format(Locale.ROOT, "%.3f", nanos / 1e6);
+        @Override
+        public void ended(Outcome outcome, String traceId, long now) {
+            known.text("outcome", outcome.name().toLowerCase(Locale.ROOT))
+                    .millis("total_ms", now - began)
+                    .text("trace_id", traceId);
+            LOG.infof("%s", known);
         }
     }
 
@@ -80,26 +89,19 @@ public final class RequestLog implements Tracing {
 
         @Override
         public void firstToken(long now) {
-            line.known.put("ttft_ms", Line.millis(now - line.began));
+            line.known.millis("ttft_ms", now - line.began);
         }
 
         @Override
         public void ended(String problem, Ending ending, long now) {
             if (ending.status() > 0) {
-                line.known.put("status", Integer.toString(ending.status()));
+                line.known.count("status", ending.status());
             }
-            if (!problem.isEmpty()) {
-                line.known.put("problem", problem);
-            }
-            number("prompt_tokens", ending.promptTokens());
-            number("cached_tokens", ending.cachedTokens());
-            number("output_tokens", ending.counted() ? ending.outputTokens() : -1);
-        }
-
-        private void number(String name, long value) {
-            if (value >= 0) {
-                line.known.put(name, Long.toString(value));
-            }
+            line.known
+                    .text("problem", problem)
+                    .count("prompt_tokens", ending.promptTokens())
+                    .count("cached_tokens", ending.cachedTokens())
+                    .count("output_tokens", ending.counted() ? ending.outputTokens() : -1);
         }
     }
 }

@@ -37,6 +37,7 @@ class GatewayBean {
             MeterRegistry meters,
             ControlPlane control,
             RecordChannels channels) {
+        TelemetryParts.formLog(config.telemetry()); // before any part has something to say
         this.channels = channels;
         channels.problem()
                 .ifPresent(

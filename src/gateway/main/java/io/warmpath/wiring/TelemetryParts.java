@@ -33,8 +33,6 @@ final class TelemetryParts implements AutoCloseable {
      * @throws StartFailure when a setting cannot be used
      */
     TelemetryParts(TelemetryConfig config, MeterRegistry meters, Tracing usage) {
-        boolean json = config.logFormat() == LogFormat.JSON;
-        write(LogManager.getLogManager().getLogger("").getHandlers(), json);
         if (config.dynamoNames()) {
             addNames(meters);
         }
@@ -43,6 +41,12 @@ final class TelemetryParts implements AutoCloseable {
                 new FlowMetrics(
                         meters,
                         both(usage, both(config.requestLog() ? new RequestLog() : null, spans)));
+    }
+
+    /** From now on the log is written as the settings say. */
+    static void formLog(TelemetryConfig config) {
+        boolean json = config.logFormat() == LogFormat.JSON;
+        write(LogManager.getLogManager().getLogger("").getHandlers(), json);
     }
 
     /** What puts something into headers comes last. */

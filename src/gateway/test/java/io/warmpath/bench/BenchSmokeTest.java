@@ -27,6 +27,7 @@ class BenchSmokeTest {
         "PromptBench, 2",
         "PagesBench, 6",
         "DecideBench, 24",
+        "KeptDecisionBench, 6",
         "LoadBench, 6",
         "KeyBench, 2",
         "ReplicaBench, 3",

@@ -51,4 +51,26 @@ class JsonLogFormatterTest {
         assertEquals("why", json.at("/error/message").textValue());
         assertTrue(json.at("/error/stack").textValue().contains("JsonLogFormatterTest"));
     }
+
+    @Test
+    void numbers_are_numbers_and_the_text_has_the_same() throws Exception {
+        ExtLogRecord record = record("%s");
+        record.setMessage("%s", ExtLogRecord.FormatStyle.PRINTF);
+        record.setParameters(
+                new Object[] {
+                    new LogFields()
+                            .text("tenant", "a")
+                            .text("nothing", "")
+                            .count("status", 429)
+                            .count("unknown", -1)
+                            .millis("total_ms", 2_417_906_499L)
+                });
+        JsonNode json = read(record);
+        assertEquals("tenant=a status=429 total_ms=2417.906", json.get("message").textValue());
+        assertEquals("a", json.get("tenant").textValue());
+        assertTrue(json.get("status").isInt());
+        assertEquals(429, json.get("status").intValue());
+        assertEquals(2417.906, json.get("total_ms").doubleValue());
+        assertFalse(json.has("nothing") || json.has("unknown"));
+    }
 }

@@ -154,7 +154,7 @@ class TracesTest {
                 new Handler() {
                     @Override
                     public void publish(LogRecord record) {
-                        lines.add(record.getMessage());
+                        lines.add(String.format(record.getMessage(), record.getParameters()));
                     }
 
                     @Override
@@ -168,8 +168,13 @@ class TracesTest {
         try {
             start("0");
             gateway.post("/v1/chat/completions", BODY, "x-request-id", "req-17");
-            gateway.post("/v1/chat/completions", BODY.replace("demo", "none"));
-            await().until(() -> lines.size() == 2);
+            gateway.post(
+                    "/v1/chat/completions",
+                    BODY.replace("demo", "none"),
+                    "traceparent",
+                    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00");
+            gateway.post("/v1/chat/completions", "{", "x-request-id", "req-18");
+            await().until(() -> lines.size() == 3);
         } finally {
             log.removeHandler(handler);
         }
@@ -187,6 +192,19 @@ class TracesTest {
             assertTrue(line.contains(part), part + " in " + line);
         }
         assertFalse(line.contains("hello"), line);
-        assertTrue(lines.getLast().contains("outcome=rejected"), lines.getLast());
+        for (String part :
+                List.of(
+                        "outcome=rejected",
+                        "status=404",
+                        "error=model_not_found",
+                        "trace_id=0af7651916cd43dd8448eb211c80319c")) {
+            assertTrue(lines.get(1).contains(part), part + " in " + lines.get(1));
+        }
+        assertTrue(
+                lines.getLast()
+                        .startsWith(
+                                "request=req-18 path=/v1/chat/completions status=400"
+                                        + " error=invalid_request outcome=rejected"),
+                lines.getLast());
     }
 }

@@ -9,9 +9,11 @@ import io.warmpath.access.Verdict;
 import io.warmpath.access.Visit;
 import io.warmpath.api.connection.BodyReceiver;
 import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.request.Visits;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
@@ -74,38 +76,50 @@ public final class ClientGate {
     /**
      * Lets in or answers.
      *
+     * @param metrics is told of those who are refused
      * @param charged the request costs tokens
      */
-    public void enter(ClientRequest request, RequestIds ids, boolean charged, Next next) {
+    public void enter(
+            ClientRequest request,
+            RequestIds ids,
+            FlowMetrics metrics,
+            boolean charged,
+            Next next) {
         if (clients == null) {
             next.on(null);
             return;
         }
         String credential = credential(request.headers());
         if (credential.isEmpty()) {
-            refuse(request, ids, NOTHING_SHOWN);
+            refuse(request, ids, metrics, NOTHING_SHOWN);
             return;
         }
-        decided(clients.check(credential), request, ids, charged, next);
+        decided(clients.check(credential), request, ids, metrics, charged, next);
     }
 
     private void decided(
-            Verdict verdict, ClientRequest request, RequestIds ids, boolean charged, Next next) {
+            Verdict verdict,
+            ClientRequest request,
+            RequestIds ids,
+            FlowMetrics metrics,
+            boolean charged,
+            Next next) {
         switch (verdict) {
             case Caller caller -> {
                 try {
                     Visit visit = admit(caller, request, charged);
                     next.on(visit);
                 } catch (Refusal e) {
-                    refuse(request, ids, e.error);
+                    refuse(request, ids, metrics, e.error);
                 }
             }
             case Verdict.Refused refused ->
-                    refuse(request, ids, new GatewayError.Unauthorized(refused.why()));
+                    refuse(request, ids, metrics, new GatewayError.Unauthorized(refused.why()));
             case Verdict.Busy busy ->
                     refuse(
                             request,
                             ids,
+                            metrics,
                             new GatewayError.Overloaded(503, busy.why(), Duration.ofSeconds(1)));
             case Verdict.Later later -> {
                 Context context = VertxRequest.context();
@@ -116,7 +130,9 @@ public final class ClientGate {
                                     context.runOnContext(
                                             v -> {
                                                 if (!request.isGone()) {
-                                                    decided(now, request, ids, charged, next);
+                                                    decided(
+                                                            now, request, ids, metrics, charged,
+                                                            next);
                                                 }
                                             });
                                 });
@@ -145,6 +161,7 @@ public final class ClientGate {
     private Visit admit(Caller caller, ClientRequest request, boolean charged) throws Refusal {
         MultiMap headers = request.headers();
         Visit visit = new Visit(caller, tenant(caller.grant(), headers));
+        Visits.put(VertxRequest.context(), visit); // a refusal is its tenant's too
         long length = BodyReceiver.contentLength(headers);
         Visit.Exceeded exceeded = visit.enter(charged ? Math.max(0, length) : -1);
         visit.tell(request::putHeader);
@@ -163,7 +180,6 @@ public final class ClientGate {
                         }
                     });
         }
-        Visits.put(VertxRequest.context(), visit);
         return visit;
     }
 
@@ -205,8 +221,11 @@ public final class ClientGate {
         return key == null ? "" : key.strip();
     }
 
-    private static void refuse(ClientRequest request, RequestIds ids, GatewayError error) {
-        request.refuse(error, ids.of(request.headers()));
+    private static void refuse(
+            ClientRequest request, RequestIds ids, FlowMetrics metrics, GatewayError error) {
+        String id = ids.of(request.headers());
+        metrics.refused(Refusals.of(request, id, error));
+        request.refuse(error, id);
         request.discard(LINGER_MILLIS);
     }
 }

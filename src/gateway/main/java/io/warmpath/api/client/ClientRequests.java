@@ -2,10 +2,12 @@ package io.warmpath.api.client;
 
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.fault.GatewayError;
+import io.warmpath.gateway.observe.FlowMetrics;
 import jakarta.ws.rs.NotFoundException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -46,16 +48,23 @@ public final class ClientRequests {
     private final RequestIds ids;
     private final BodyReceiver bodies;
     private final BooleanSupplier stopping;
+    private final FlowMetrics metrics;
 
     /**
      * @param stopping whether nothing new is taken; any thread
+     * @param metrics is told of those who are refused
      */
     public ClientRequests(
-            ClientGate gate, RequestIds ids, BodyReceiver bodies, BooleanSupplier stopping) {
+            ClientGate gate,
+            RequestIds ids,
+            BodyReceiver bodies,
+            BooleanSupplier stopping,
+            FlowMetrics metrics) {
         this.gate = gate;
         this.ids = ids;
         this.bodies = bodies;
         this.stopping = stopping;
+        this.metrics = metrics;
     }
 
     /** A request whose handler wants the whole body. */
@@ -121,22 +130,27 @@ public final class ClientRequests {
             HttpServerRequest request, Need need, ErrorForm errors, ClientGate.Next next) {
         VertxRequest client = new VertxRequest(request, errors);
         if (stopping.getAsBoolean()) {
-            client.refuseLast(
-                    new GatewayError.Stopping(), ids.of(request.headers()), LINGER_MILLIS);
+            GatewayError error = new GatewayError.Stopping();
+            String id = ids.of(request.headers());
+            metrics.refused(Refusals.of(client, id, error));
+            client.refuseLast(error, id, LINGER_MILLIS);
             return;
         }
         gate.enter(
                 client,
                 ids,
+                metrics,
                 need.charged(),
                 visit -> {
                     if (visit != null && need.direct() && !visit.caller().grant().direct()) {
                         request.resume(); // it came paused; an unread body would stay
-                        client.refuse(
+                        GatewayError error =
                                 new GatewayError.Forbidden(
                                         "This API key is not one for /router; see `direct-api` in"
-                                                + " src/docs/security.md."),
-                                ids.of(request.headers()));
+                                                + " src/docs/security.md.");
+                        String id = ids.of(request.headers());
+                        metrics.refused(Refusals.of(client, id, error));
+                        client.refuse(error, id);
                     } else {
                         next.on(visit);
                     }

@@ -109,6 +109,11 @@ public final class BodyReceiver {
         }
 
         @Override
+        ClientRequest client() {
+            return request;
+        }
+
+        @Override
         void respond(GatewayError error) {
             request.refuse(error, requestId);
         }
@@ -212,6 +217,11 @@ public final class BodyReceiver {
             Buffer complete = body == null ? Buffer.buffer(0) : body;
             body = null;
             return arrival.complete(context, request, requestId, complete, this::clientGone);
+        }
+
+        @Override
+        ClientRequest client() {
+            return new VertxRequest(request, errors);
         }
 
         @Override

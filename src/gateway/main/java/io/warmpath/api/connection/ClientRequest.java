@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * A client's request whose head is there, and the ways to answer it. On the request's event loop.
  */
 public interface ClientRequest {
+    /** Its path, without the query. */
+    String target();
+
     /** As the client sent it, without its question mark; null: none. */
     @Nullable String query();
 

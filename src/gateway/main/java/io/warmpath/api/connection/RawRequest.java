@@ -63,6 +63,11 @@ public final class RawRequest implements ClientRequest {
     }
 
     @Override
+    public String target() {
+        return head.path().path();
+    }
+
+    @Override
     public @Nullable String query() {
         return null; // it would have gone through the codec
     }

@@ -47,8 +47,11 @@ abstract class ReceivedRequest {
 
     final void answer(GatewayError error) {
         refused = true;
+        metrics.refused(Refusals.of(client(), requestId, error));
         respond(error);
     }
+
+    abstract ClientRequest client();
 
     abstract void respond(GatewayError error);
 

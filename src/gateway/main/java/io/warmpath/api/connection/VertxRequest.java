@@ -16,6 +16,11 @@ import org.jspecify.annotations.Nullable;
 /** {@link ClientRequest} through Vert.x. */
 public record VertxRequest(HttpServerRequest request, ErrorForm errors) implements ClientRequest {
     @Override
+    public String target() {
+        return request.path();
+    }
+
+    @Override
     public @Nullable String query() {
         return request.query();
     }

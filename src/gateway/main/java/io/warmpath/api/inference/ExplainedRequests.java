@@ -2,6 +2,7 @@ package io.warmpath.api.inference;
 
 import io.vertx.core.Context;
 import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.answer.Answer;
@@ -188,6 +189,7 @@ public final class ExplainedRequests {
             if (!over) {
                 over = true;
                 metrics.rejected();
+                metrics.refused(Refusals.of(client, requestId, error));
                 client.refuse(error, requestId);
             }
         }

@@ -6,6 +6,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.BodyReceiver;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.RawRequest;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.connection.VertxRequest;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.request.InferencePath;
@@ -144,6 +145,7 @@ public final class InferenceEndpoint {
             if (!over) {
                 over = true;
                 metrics.rejected();
+                metrics.refused(Refusals.of(client, requestId, error));
                 client.refuse(error, requestId);
             }
         }

@@ -4,6 +4,7 @@ import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.hints.RoutingHints;
 import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
@@ -154,6 +155,7 @@ final class LongBodies {
             if (!over) {
                 over = true;
                 metrics.rejected();
+                metrics.refused(Refusals.of(client, requestId, error));
                 client.refuse(error, requestId);
             }
         }

@@ -5,6 +5,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.api.connection.RawAnswer;
+import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.direct.TokenizeApi;
 import io.warmpath.api.hints.ExtrasReader;
 import io.warmpath.api.hints.RoutingHints;
@@ -187,6 +188,7 @@ public final class MessagesApi {
             if (!over) {
                 over = true;
                 metrics.rejected();
+                metrics.refused(Refusals.of(request.path(), request.headers(), requestId, error));
                 MessagesErrors.respond(request.response(), error, requestId);
             }
         }

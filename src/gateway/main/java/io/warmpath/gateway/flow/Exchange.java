@@ -411,6 +411,7 @@ final class Exchange
     @Override
     public void refused(Outcome outcome, GatewayError error) {
         if (!isOver()) {
+            scope.refused(error);
             finish(outcome);
             scope.answer.fail(error);
         }

@@ -261,6 +261,13 @@ final class RequestScope {
         form.answered();
     }
 
+    /** It will be answered with this. */
+    void refused(GatewayError error) {
+        if (trace != null) {
+            trace.refused(error);
+        }
+    }
+
     /** The books of this request are closed. */
     void ended(Outcome outcome) {
         parts.metrics().ended(outcome);

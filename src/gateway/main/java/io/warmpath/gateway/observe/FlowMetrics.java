@@ -298,6 +298,11 @@ public final class FlowMetrics {
         outcomes.count(Outcome.REJECTED);
     }
 
+    /** Tells those who follow requests of one that was answered before it began. */
+    public void refused(Refusal refusal) {
+        tracing.refused(refusal);
+    }
+
     /** A request that never became one: all bodies together take what they may. */
     public void noMemory() {
         noMemory.increment();

@@ -2,6 +2,7 @@ package io.warmpath.gateway.observe;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
+import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -25,6 +26,9 @@ public interface Tracing {
      */
     @Nullable Trace begin(InferenceRequest request, @Nullable Visit visit, long began);
 
+    /** A request was refused before it could begin. */
+    default void refused(Refusal refusal) {}
+
     /** One request. */
     interface Trace {
         /** A step on the way to the decision is over. */
@@ -32,6 +36,9 @@ public interface Tracing {
 
         /** It is sent to a worker. */
         Call call(RoutingDecision decision, int promptTokens, long now);
+
+        /** It is answered with an error of the gateway's; {@link #ended} follows. */
+        default void refused(GatewayError error) {}
 
         /** Of the trace, as {@link TraceIds}; empty: it makes none of its own. */
         default String id() {

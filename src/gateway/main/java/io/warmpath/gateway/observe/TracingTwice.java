@@ -2,6 +2,7 @@ package io.warmpath.gateway.observe;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
+import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.request.InferenceRequest;
@@ -17,6 +18,12 @@ public record TracingTwice(Tracing first, Tracing second) implements Tracing {
         return a == null ? b : b == null ? a : new Both(a, b);
     }
 
+    @Override
+    public void refused(Refusal refusal) {
+        first.refused(refusal);
+        second.refused(refusal);
+    }
+
     private record Both(Trace first, Trace second) implements Trace {
         @Override
         public void step(String name, long from, long to) {
@@ -29,6 +36,12 @@ public record TracingTwice(Tracing first, Tracing second) implements Tracing {
             return new BothCalls(
                     first.call(decision, promptTokens, now),
                     second.call(decision, promptTokens, now));
+        }
+
+        @Override
+        public void refused(GatewayError error) {
+            first.refused(error);
+            second.refused(error);
         }
 
         @Override
