@@ -59,6 +59,7 @@ check_scripts() {
     python3 "$root/src/test/scripts/terminal_svg.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/memory/hostile.py" --self-test || return 1
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
+    python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -257,6 +258,31 @@ soak_test() {
     python3 "$root/src/test/soak/soak.py" --root "$root" --java "$JAVA_HOME/bin/java" --duration "$1"
 }
 
+# Debian's, without the service that its package would start.
+prometheus_for_tests() {
+    prometheus=$root/.tools/prometheus/usr/bin/prometheus
+    [ -x "$prometheus" ] && return 0
+    mkdir -p "$root/.tools/prometheus"
+    if command -v prometheus >/dev/null 2>&1; then
+        prometheus=$(command -v prometheus)
+    elif command -v apt-get >/dev/null 2>&1; then
+        (cd "$root/.tools/prometheus" && { apt-get -q download prometheus || { apt-get -q update && apt-get -q download prometheus; }; } &&
+            dpkg-deb -x prometheus_*.deb . && rm -f prometheus_*.deb) >>"$root/.tools/prometheus.log" 2>&1
+    fi
+    [ -x "$prometheus" ]
+}
+
+# Every panel's query before a Prometheus that scrapes a gateway at work.
+dashboards_test() {
+    if ! prometheus_for_tests; then
+        say "there is no prometheus, and apt-get cannot download it (log: .tools/prometheus.log): dashboards are not asked"
+        return 77
+    fi
+    build_gateway
+    find_java || need_java
+    python3 "$root/src/test/dashboards/dashboards.py" --root "$root" --java "$JAVA_HOME/bin/java" --prometheus "$prometheus"
+}
+
 dev_test() { python3 "$root/src/test/e2e/dev_mode.py" --root "$root"; }
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
@@ -327,6 +353,7 @@ everything() {
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control
         step 'soak: 10 minutes' soak_test 10m
+        step 'dashboards: every panel before a Prometheus' dashboards_test
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test

@@ -31,6 +31,8 @@ import io.warmpath.net.HttpBytes;
 import io.warmpath.net.server.ServerCodec;
 import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -57,6 +59,8 @@ public final class Routes {
     private final BodyMemory bodies;
     private final RequestIds ids;
     private final ClientGate gate;
+    private static final String MODELS = "/v1/models";
+
     private final boolean raw;
     private final RawRequests rawRequests = new RawRequests();
     private final Consumer<ServerCodec> pastCodec;
@@ -122,19 +126,24 @@ public final class Routes {
                             }
                         })
                 .failureHandler(this::notHttp);
+        get(router, MODELS, rc -> withKey(rc, visit -> status.models(rc, visit)));
+        // Names of models have slashes, which clients encode or not.
         get(
                 router,
-                "/v1/models",
-                rc ->
-                        apis.requests()
-                                .admit(
-                                        rc.request(),
-                                        ClientRequests.Need.KEY,
-                                        ErrorForm.OPENAI,
-                                        visit -> status.models(rc, visit)));
+                MODELS + "/*",
+                rc -> withKey(rc, visit -> status.model(rc, visit, modelNamed(rc))));
         get(router, "/health", status::health);
         get(router, "/live", status::live);
         get(router, "/ready", status::ready);
+    }
+
+    private void withKey(RoutingContext rc, ClientGate.Next next) {
+        apis.requests().admit(rc.request(), ClientRequests.Need.KEY, ErrorForm.OPENAI, next);
+    }
+
+    private static String modelNamed(RoutingContext rc) {
+        String name = rc.request().path().substring(MODELS.length() + 1);
+        return URLDecoder.decode(name.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 
     /**

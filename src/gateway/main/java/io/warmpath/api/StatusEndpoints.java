@@ -6,7 +6,9 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import io.warmpath.access.Visit;
+import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.api.error.RequestIds;
+import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
@@ -48,23 +50,44 @@ final class StatusEndpoints {
         ObjectNode body = GatewayJson.object().put("object", "list");
         ArrayNode data = body.putArray("data");
         for (ModelName model : names.listed(fleet.snapshot())) {
-            if (visit != null && !visit.allows(model.asked())) {
-                continue;
-            }
-            ObjectNode entry =
-                    data.addObject()
-                            .put("id", model.asked())
-                            .put("object", "model")
-                            .put("created", 0)
-                            .put("owned_by", "warmpath");
-            if (!model.asked().equals(model.served())) {
-                entry.put("root", model.served());
-            }
-            if (!model.lora().isEmpty()) {
-                entry.put("parent", model.base());
+            if (visit == null || visit.allows(model.asked())) {
+                describe(model, data.addObject());
             }
         }
         respond(rc, 200, body);
+    }
+
+    /**
+     * One entry of that list.
+     *
+     * @param asked name of it; 404 when it is not listed for the client
+     */
+    void model(RoutingContext rc, @Nullable Visit visit, String asked) {
+        for (ModelName model : names.listed(fleet.snapshot())) {
+            if (model.asked().equals(asked) && (visit == null || visit.allows(asked))) {
+                ObjectNode body = GatewayJson.object();
+                describe(model, body);
+                respond(rc, 200, body);
+                return;
+            }
+        }
+        ErrorMapper.respond(
+                rc.response(),
+                new GatewayError.UnknownModel(asked),
+                ids.of(rc.request().headers()));
+    }
+
+    private static void describe(ModelName model, ObjectNode entry) {
+        entry.put("id", model.asked())
+                .put("object", "model")
+                .put("created", 0)
+                .put("owned_by", "warmpath");
+        if (!model.asked().equals(model.served())) {
+            entry.put("root", model.served());
+        }
+        if (!model.lora().isEmpty()) {
+            entry.put("parent", model.base());
+        }
     }
 
     /** 200 while at least one worker gets requests, and whether memory is full. */

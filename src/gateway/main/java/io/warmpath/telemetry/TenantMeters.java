@@ -41,7 +41,12 @@ public final class TenantMeters implements UsageBook.Watch {
                                         tenant,
                                         "output.tokens",
                                         "Tokens of answers",
-                                        Spent::outputTokens))
+                                        Spent::outputTokens),
+                                counter(
+                                        tenant,
+                                        "saved.prefill.seconds",
+                                        "Time that computing the cached tokens would have taken,",
+                                        s -> s.savedMillis() / 1e3))
                         .toList();
         return () -> meters.forEach(registry::remove);
     }

@@ -269,6 +269,8 @@ class ClientGateTest {
                         .status());
         assertEquals(0, models(OTHER_MODEL));
         assertEquals(1, models(ALL));
+        assertEquals(404, model(OTHER_MODEL));
+        assertEquals(200, model(ALL));
         assertNull(calls.poll());
     }
 
@@ -276,6 +278,13 @@ class ClientGateTest {
         try (RawClient client = new RawClient(gateway.port)) {
             client.send("GET /v1/models HTTP/1.1\r\nHost: x\r\n" + header + "\r\n\r\n");
             return new JsonObject(client.readAnswer().body()).getJsonArray("data").size();
+        }
+    }
+
+    private int model(String header) throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send("GET /v1/models/m HTTP/1.1\r\nHost: x\r\n" + header + "\r\n\r\n");
+            return client.readAnswer().status();
         }
     }
 

@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Names that stand for something else, from the client to the engine. */
 class ModelNamesTest {
@@ -28,6 +30,7 @@ class ModelNamesTest {
             new ModelNames(
                     Map.of(
                             "fast", new ModelName("fast", "m", "m", ""),
+                            "org/a+b", new ModelName("org/a+b", "m", "m", ""),
                             "gone", new ModelName("gone", "not-served", "not-served", ""),
                             "sql", new ModelName("sql", "sql", "m", ""),
                             "m:sql", new ModelName("m:sql", "sql", "m", ""),
@@ -174,8 +177,39 @@ class ModelNamesTest {
                                                 + m.getString("parent"))
                         .toList();
         assertEquals(
-                List.of("db sql m", "fast m null", "m null null", "sql null m", "team m null"),
+                List.of(
+                        "db sql m",
+                        "fast m null",
+                        "m null null",
+                        "org/a+b m null",
+                        "sql null m",
+                        "team m null"),
                 lines);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"org/a+b", "org%2Fa+b", "org%2fa%2Bb"})
+    void one_model_is_told_by_its_name_however_that_is_encoded(String path) throws Exception {
+        start(EngineKind.VLLM);
+        RawClient.Answer answer = RawClient.request(gateway.port, "GET", "/v1/models/" + path);
+        assertEquals(200, answer.status());
+        assertEquals(
+                new JsonObject()
+                        .put("id", "org/a+b")
+                        .put("object", "model")
+                        .put("created", 0)
+                        .put("owned_by", "warmpath")
+                        .put("root", "m"),
+                new JsonObject(answer.body()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/gone", "/org", "/m/"})
+    void a_model_that_is_not_listed_is_not_found(String path) throws Exception {
+        start(EngineKind.VLLM);
+        RawClient.Answer answer = RawClient.request(gateway.port, "GET", "/v1/models" + path);
+        assertEquals(404, answer.status(), answer.body());
+        assertTrue(answer.body().contains("model_not_found"), answer.body());
     }
 
     @Test

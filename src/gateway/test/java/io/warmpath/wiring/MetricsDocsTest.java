@@ -348,7 +348,8 @@ class MetricsDocsTest {
                 tags.entrySet().stream()
                         .map(
                                 e ->
-                                        Set.of("worker", "rank", "model").contains(e.getKey())
+                                        Set.of("worker", "rank", "model", "tenant")
+                                                        .contains(e.getKey())
                                                 ? e.getKey()
                                                 : e.getKey()
                                                         + ": "
