@@ -42,12 +42,8 @@ final class FleetView {
         List<Span> is = new ArrayList<>();
         is.add(new Span("Warmpath " + Words.text(g.path("version")), Tone.STRONG));
         is.add(Span.of(url));
-        is.add(
-                Span.of(
-                        "mode "
-                                + Words.text(g.path("mode"))
-                                + ", cost "
-                                + Words.text(g.path("cost"))));
+        String cost = g.hasNonNull("cost") ? ", cost " + Words.text(g.path("cost")) : "";
+        is.add(Span.of("mode " + Words.text(g.path("mode")) + cost));
         is.add(Span.of("up " + Words.since(g.path("started"), now)));
         is.add(Span.of(Words.timeOfDay(now) + " UTC"));
         page.spans(is);
@@ -75,7 +71,7 @@ final class FleetView {
     }
 
     private static boolean isReady(JsonNode worker) {
-        return worker.path("state").asText().equals("ready") && !worker.path("drained").asBoolean();
+        return worker.path("state").asText().equals("ready") && !Verdict.isDrained(worker);
     }
 
     /** What is not well, and who is drained: a sentence each; the rest is counted. */
@@ -87,7 +83,7 @@ final class FleetView {
             }
         }
         for (JsonNode worker : fleet.path("workers")) {
-            if (worker.path("drained").asBoolean() && left-- > 0) {
+            if (Verdict.isDrained(worker) && left-- > 0) {
                 String reason = worker.path("problem").asText();
                 page.text(
                         "- ",
@@ -189,7 +185,7 @@ final class FleetView {
 
     private static Span state(JsonNode worker) {
         String state = Words.text(worker.path("state"));
-        if (worker.path("drained").asBoolean()) {
+        if (Verdict.isDrained(worker)) {
             return new Span("drained", Tone.FAINT);
         }
         return new Span(

@@ -69,7 +69,9 @@ record Verdict(Level level, List<String> sentences) {
                                     + rank.path("dp_rank").asInt()
                                     + ": "
                                     + rank.path("events").path("state").asText()
-                                    + ".");
+                                    + (rank.path("events").hasNonNull("why")
+                                            ? ", " + rank.path("events").path("why").asText()
+                                            : "."));
                 }
             }
         }
@@ -81,7 +83,12 @@ record Verdict(Level level, List<String> sentences) {
     }
 
     static boolean isWell(JsonNode worker) {
-        return WELL.contains(worker.path("state").asText()) || worker.path("drained").asBoolean();
+        return WELL.contains(worker.path("state").asText()) || isDrained(worker);
+    }
+
+    /** By an operator. */
+    static boolean isDrained(JsonNode worker) {
+        return worker.path("drained").asBoolean() || worker.path("state").asText().equals("drained");
     }
 
     static boolean eventsLost(JsonNode rank) {

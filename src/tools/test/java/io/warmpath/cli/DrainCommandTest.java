@@ -56,6 +56,15 @@ class DrainCommandTest {
     }
 
     @Test
+    void the_state_alone_says_that_it_is_drained() {
+        gateway.on(
+                "GET /fleet",
+                200,
+                fleet(false, 0, 0).replace("\"drained\":false", "\"state\":\"drained\""));
+        assertEquals(0, gateway.run("drain", "w2", "--wait"), gateway.err());
+    }
+
+    @Test
     void an_answer_from_before_with_nothing_running_does_not_end_the_wait() {
         gateway.on("GET /fleet", 200, fleet(false, 0, 0)).on("GET /fleet", 200, fleet(true, 0, 0));
         assertEquals(0, gateway.run("drain", "w2", "--wait"));

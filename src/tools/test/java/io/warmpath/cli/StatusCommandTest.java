@@ -89,6 +89,17 @@ class StatusCommandTest {
     }
 
     @Test
+    void columns_of_which_nothing_is_known_are_left_out() throws IOException {
+        gateway.environment.put("COLUMNS", "140");
+        gateway.on("GET /fleet", 200, fleet(true, "", worker("w1", "ready", false, "following")))
+                .on("GET /usage", 200, "{\"total\":{}}");
+        assertEquals(0, gateway.run("status"));
+        assertTrue(
+                gateway.out().contains("\nWORKER  STATE  RUN  EVENTS\nw1      ready    0  following\n"),
+                gateway.out());
+    }
+
+    @Test
     void no_line_is_longer_than_the_terminal_is_wide() {
         gateway.onAll();
         for (int columns = 40; columns < 160; columns++) {
