@@ -88,8 +88,7 @@ final class FleetView {
                 page.text(
                         "- ",
                         worker.path("name").asText()
-                                + " is drained"
-                                + (reason.isEmpty() ? "." : ": " + reason),
+                                + (reason.isEmpty() ? " is drained." : ": " + reason),
                         Tone.FAINT);
             }
         }
@@ -171,12 +170,13 @@ final class FleetView {
                 Span.of(Words.count(tiers.path("host_blocks"))),
                 Span.of(Words.count(tiers.path("disk_blocks"))),
                 Span.of(sparkline(worker.path("history").path("requests"))),
-                Span.of(
-                        blank(
-                                first,
-                                Words.text(worker.path("kind"))
-                                        + " "
-                                        + Words.text(worker.path("version")))));
+                Span.of(blank(first, version(worker))));
+    }
+
+    private static String version(JsonNode worker) {
+        return worker.hasNonNull("kind")
+                ? Words.text(worker.path("kind")) + " " + Words.text(worker.path("version"))
+                : Words.NONE;
     }
 
     private static String blank(boolean shown, String text) {

@@ -88,7 +88,8 @@ record Verdict(Level level, List<String> sentences) {
 
     /** By an operator. */
     static boolean isDrained(JsonNode worker) {
-        return worker.path("drained").asBoolean() || worker.path("state").asText().equals("drained");
+        return worker.path("drained").asBoolean()
+                || worker.path("state").asText().equals("drained");
     }
 
     static boolean eventsLost(JsonNode rank) {

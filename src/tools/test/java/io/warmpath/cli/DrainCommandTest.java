@@ -116,7 +116,9 @@ class DrainCommandTest {
         assertEquals("w2 gets requests again.\n", gateway.out());
         assertEquals(List.of("POST /workers/w2/resume {}"), gateway.asked());
         assertEquals(0, gateway.run("resume", "w3"));
-        assertEquals("w3 is not drained any more; it is unhealthy.\n", gateway.out());
+        assertEquals(
+                "w3 is not drained any more, and gets requests once its health check is answered (now unhealthy).\n",
+                gateway.out());
     }
 
     @Test

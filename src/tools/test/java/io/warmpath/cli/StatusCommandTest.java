@@ -55,7 +55,7 @@ class StatusCommandTest {
                 ! The tokenizer of qwen3 is late for 2 % of prompts.
                 ! w3 is unhealthy: its health check was refused
                 ! The events of w3 rank 0: frozen.
-                - w2 is drained: new driver
+                - w2: new driver
 
                 WORKER  STATE      RUN  WAIT  PREFILL      KV  REQ/5M     HIT    TTFT  EVENTS
                 w3:0    unhealthy    0     -        0   0.0 %   9,000  50.0 %  12.5 s  frozen
@@ -75,7 +75,7 @@ class StatusCommandTest {
 
     @Test
     void a_wide_terminal_shows_all_columns() {
-        gateway.environment.put("COLUMNS", "140");
+        gateway.environment.put("COLUMNS", "150");
         gateway.onAll().run("status");
         assertTrue(
                 gateway.out()
@@ -95,7 +95,8 @@ class StatusCommandTest {
                 .on("GET /usage", 200, "{\"total\":{}}");
         assertEquals(0, gateway.run("status"));
         assertTrue(
-                gateway.out().contains("\nWORKER  STATE  RUN  EVENTS\nw1      ready    0  following\n"),
+                gateway.out()
+                        .contains("\nWORKER  STATE  RUN  EVENTS\nw1      ready    0  following\n"),
                 gateway.out());
     }
 
