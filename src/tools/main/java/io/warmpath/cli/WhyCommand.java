@@ -141,7 +141,7 @@ final class WhyCommand implements Command {
 
     static Span outcome(JsonNode row) {
         if (!row.path("ended").asBoolean()) {
-            return new Span("running", Tone.WARNING);
+            return new Span("running", Tone.FAINT);
         }
         int status = row.path("status").asInt();
         String problem = row.path("problem").asText();
