@@ -14,7 +14,7 @@ record Verdict(Level level, List<String> sentences) {
     /** States of workers that are well, or as an operator wants them. */
     private static final Set<String> WELL = Set.of("ready", "draining", "drained");
 
-    private static final Set<String> EVENTS_LOST = Set.of("gap", "frozen", "gone");
+    private static final Set<String> EVENTS_LOST = Set.of("frozen", "gone");
 
     /** Its code is what {@code status} ends with. */
     enum Level {
@@ -92,7 +92,10 @@ record Verdict(Level level, List<String> sentences) {
                 || worker.path("state").asText().equals("drained");
     }
 
+    /** A gap whose rest is believed in full is no loss: new events fill it. */
     static boolean eventsLost(JsonNode rank) {
-        return EVENTS_LOST.contains(rank.path("events").path("state").asText());
+        JsonNode events = rank.path("events");
+        return EVENTS_LOST.contains(events.path("state").asText())
+                || events.path("trust").asDouble(1) < 1;
     }
 }

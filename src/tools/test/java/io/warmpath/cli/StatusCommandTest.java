@@ -128,9 +128,12 @@ class StatusCommandTest {
             assertEquals(
                     1, status(fleet(true, "", worker("w1", state, false, "following"))), state);
         }
-        for (String events : List.of("gap", "frozen", "gone")) {
+        for (String events : List.of("frozen", "gone")) {
             assertEquals(1, status(fleet(true, "", worker("w1", "ready", false, events))), events);
         }
+        String gap = worker("w1", "ready", false, "gap");
+        assertEquals(0, status(fleet(true, "", gap)));
+        assertEquals(1, status(fleet(true, "", gap.replace("'gap'", "'gap','trust':0.5"))));
         assertEquals(2, status(fleet(false, "", ready)));
         assertEquals(2, status(fleet(false, "", "")));
     }
