@@ -134,7 +134,13 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     gateway_pid=$pid
     wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 
-    # First: the last check of the third client kills an engine.
+    if ! "$venv/bin/python" -B "$here/terminal_client.py" --gateway "http://127.0.0.1:$base" -- \
+        "$java" -XX:TieredStopAtLevel=1 -jar "$tools_jar"; then
+        status=1
+        say "the terminal's commands failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+        tail -n 40 "$logs/$wire-gateway.log"
+    fi
+    # Before the others: the last check of the third client kills an engine.
     # shellcheck disable=SC2086
     if ! "$venv/bin/python" -B "$here/anthropic_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
         status=1

@@ -132,7 +132,9 @@ final class DecisionView {
                         + (decision.path("cost_model").asText().equals("latency")
                                 ? "milliseconds"
                                 : "blocks")
-                        + (terms.isEmpty() ? "; terms were not kept for this request:" : ":"),
+                        + (eligible.getFirst().has("terms")
+                                ? ":"
+                                : "; terms were not kept for this request:"),
                 Tone.FAINT);
         page.table(table);
         if (shown < eligible.size()) {
@@ -150,8 +152,10 @@ final class DecisionView {
         while (names.hasNext()) {
             String term = names.next();
             TreeSet<Double> values = new TreeSet<>();
-            eligible.forEach(c -> values.add(c.path("terms").path(term).asDouble()));
-            boolean tells = values.size() > 1 || values.first() != 0;
+            eligible.forEach(
+                    c -> values.add(Math.rint(100 * c.path("terms").path(term).asDouble())));
+            // To one of several, what all have alike says nothing.
+            boolean tells = eligible.size() > 1 ? values.size() > 1 : values.first() != 0;
             if (!term.equals(COST) && (all || tells)) {
                 terms.add(term);
             }

@@ -92,7 +92,7 @@ final class DrainCommand implements Command {
             if (worker == null) {
                 return null;
             }
-            boolean drained = worker.path("drained").asBoolean();
+            boolean drained = Verdict.isDrained(worker);
             long running = running(worker);
             seen |= drained;
             if (drained && running == 0) {

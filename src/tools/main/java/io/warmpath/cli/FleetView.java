@@ -42,12 +42,8 @@ final class FleetView {
         List<Span> is = new ArrayList<>();
         is.add(new Span("Warmpath " + Words.text(g.path("version")), Tone.STRONG));
         is.add(Span.of(url));
-        is.add(
-                Span.of(
-                        "mode "
-                                + Words.text(g.path("mode"))
-                                + ", cost "
-                                + Words.text(g.path("cost"))));
+        String cost = g.hasNonNull("cost") ? ", cost " + Words.text(g.path("cost")) : "";
+        is.add(Span.of("mode " + Words.text(g.path("mode")) + cost));
         is.add(Span.of("up " + Words.since(g.path("started"), now)));
         is.add(Span.of(Words.timeOfDay(now) + " UTC"));
         page.spans(is);
@@ -75,7 +71,7 @@ final class FleetView {
     }
 
     private static boolean isReady(JsonNode worker) {
-        return worker.path("state").asText().equals("ready") && !worker.path("drained").asBoolean();
+        return worker.path("state").asText().equals("ready") && !Verdict.isDrained(worker);
     }
 
     /** What is not well, and who is drained: a sentence each; the rest is counted. */
@@ -87,13 +83,12 @@ final class FleetView {
             }
         }
         for (JsonNode worker : fleet.path("workers")) {
-            if (worker.path("drained").asBoolean() && left-- > 0) {
+            if (Verdict.isDrained(worker) && left-- > 0) {
                 String reason = worker.path("problem").asText();
                 page.text(
                         "- ",
                         worker.path("name").asText()
-                                + " is drained"
-                                + (reason.isEmpty() ? "." : ": " + reason),
+                                + (reason.isEmpty() ? " is drained." : ": " + reason),
                         Tone.FAINT);
             }
         }
@@ -175,12 +170,13 @@ final class FleetView {
                 Span.of(Words.count(tiers.path("host_blocks"))),
                 Span.of(Words.count(tiers.path("disk_blocks"))),
                 Span.of(sparkline(worker.path("history").path("requests"))),
-                Span.of(
-                        blank(
-                                first,
-                                Words.text(worker.path("kind"))
-                                        + " "
-                                        + Words.text(worker.path("version")))));
+                Span.of(blank(first, version(worker))));
+    }
+
+    private static String version(JsonNode worker) {
+        return worker.hasNonNull("kind")
+                ? Words.text(worker.path("kind")) + " " + Words.text(worker.path("version"))
+                : Words.NONE;
     }
 
     private static String blank(boolean shown, String text) {
@@ -189,7 +185,7 @@ final class FleetView {
 
     private static Span state(JsonNode worker) {
         String state = Words.text(worker.path("state"));
-        if (worker.path("drained").asBoolean()) {
+        if (Verdict.isDrained(worker)) {
             return new Span("drained", Tone.FAINT);
         }
         return new Span(

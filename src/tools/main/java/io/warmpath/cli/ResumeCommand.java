@@ -45,7 +45,10 @@ final class ResumeCommand implements Command {
                         Words.text(row.path("name"))
                                 + (state.equals("ready")
                                         ? " gets requests again."
-                                        : " is not drained any more; it is " + state + "."));
+                                        : " is not drained any more, and gets requests once its"
+                                                + " health check is answered (now "
+                                                + state
+                                                + ")."));
         return 0;
     }
 }

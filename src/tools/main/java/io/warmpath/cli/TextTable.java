@@ -5,8 +5,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Rows under heads. Where the width does not hold all columns, those that matter least are left
- * out. One thread.
+ * Rows under heads. Columns of which no row knows anything are left out, and, where the width does
+ * not hold all, those that matter least. One thread.
  */
 final class TextTable {
     private static final String GAP = "  ";
@@ -67,7 +67,9 @@ final class TextTable {
     private List<Integer> shown(int width) {
         List<Integer> shown = new ArrayList<>();
         for (int c = 0; c < columns.size(); c++) {
-            shown.add(c);
+            if (columns.get(c).weight() == Column.STAYS || tells(c)) {
+                shown.add(c);
+            }
         }
         while (total(shown) > width) {
             int least =
@@ -82,6 +84,12 @@ final class TextTable {
             shown.remove((Integer) least);
         }
         return shown;
+    }
+
+    private boolean tells(int column) {
+        return rows.stream()
+                .map(row -> row.get(column).text())
+                .anyMatch(text -> !text.isEmpty() && !text.equals(Words.NONE));
     }
 
     private int total(List<Integer> shown) {

@@ -14,7 +14,7 @@ record Verdict(Level level, List<String> sentences) {
     /** States of workers that are well, or as an operator wants them. */
     private static final Set<String> WELL = Set.of("ready", "draining", "drained");
 
-    private static final Set<String> EVENTS_LOST = Set.of("gap", "frozen", "gone");
+    private static final Set<String> EVENTS_LOST = Set.of("frozen", "gone");
 
     /** Its code is what {@code status} ends with. */
     enum Level {
@@ -69,7 +69,9 @@ record Verdict(Level level, List<String> sentences) {
                                     + rank.path("dp_rank").asInt()
                                     + ": "
                                     + rank.path("events").path("state").asText()
-                                    + ".");
+                                    + (rank.path("events").hasNonNull("why")
+                                            ? ", " + rank.path("events").path("why").asText()
+                                            : "."));
                 }
             }
         }
@@ -81,10 +83,19 @@ record Verdict(Level level, List<String> sentences) {
     }
 
     static boolean isWell(JsonNode worker) {
-        return WELL.contains(worker.path("state").asText()) || worker.path("drained").asBoolean();
+        return WELL.contains(worker.path("state").asText()) || isDrained(worker);
     }
 
+    /** By an operator. */
+    static boolean isDrained(JsonNode worker) {
+        return worker.path("drained").asBoolean()
+                || worker.path("state").asText().equals("drained");
+    }
+
+    /** A gap whose rest is believed in full is no loss: new events fill it. */
     static boolean eventsLost(JsonNode rank) {
-        return EVENTS_LOST.contains(rank.path("events").path("state").asText());
+        JsonNode events = rank.path("events");
+        return EVENTS_LOST.contains(events.path("state").asText())
+                || events.path("trust").asDouble(1) < 1;
     }
 }

@@ -80,7 +80,7 @@ final class WhyCommand implements Command {
         if (kept.path("decisions").isNumber()) {
             text.append("; there are ").append(Words.count(kept.path("decisions")));
             if (kept.hasNonNull("since")) {
-                text.append(", since ").append(Words.text(kept.path("since")));
+                text.append(", since ").append(Words.time(kept.path("since")));
             }
             if (kept.path("left_out").asLong() > 0) {
                 text.append(", and ")
@@ -94,7 +94,7 @@ final class WhyCommand implements Command {
     private static void request(Page page, JsonNode row) {
         List<Span> spans = new ArrayList<>();
         spans.add(new Span("request " + Words.text(row.path("request_id")), Tone.STRONG));
-        spans.add(Span.of(Words.text(row.path("time"))));
+        spans.add(Span.of(Words.time(row.path("time"))));
         for (String member : List.of("path", "model", "tenant", "session", "trace_id")) {
             if (row.hasNonNull(member)) {
                 String word =
@@ -141,7 +141,7 @@ final class WhyCommand implements Command {
 
     static Span outcome(JsonNode row) {
         if (!row.path("ended").asBoolean()) {
-            return new Span("running", Tone.WARNING);
+            return new Span("running", Tone.FAINT);
         }
         int status = row.path("status").asInt();
         String problem = row.path("problem").asText();

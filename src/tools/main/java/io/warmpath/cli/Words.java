@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
 /** Values of the gateway's JSON as people read them; what is absent is a dash. Stateless. */
@@ -96,6 +97,15 @@ final class Words {
     /** With a sign. */
     static String difference(double n) {
         return (n > 0 ? "+" : "") + number(n);
+    }
+
+    /** 2026-11-24T18:02:31Z. */
+    static String time(JsonNode time) {
+        try {
+            return Instant.parse(time.asText()).truncatedTo(ChronoUnit.SECONDS).toString();
+        } catch (DateTimeParseException e) {
+            return NONE;
+        }
     }
 
     /** 18:02:31, in UTC as all times of the gateway. */

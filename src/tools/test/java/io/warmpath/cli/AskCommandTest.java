@@ -34,9 +34,9 @@ class AskCommandTest {
                 would go to w1 rank 0
                 Reason: lowest cost
                 2 candidates, costs in blocks:
-                  WORKER     COST  raw_prefill_blocks  device_credit  prefill_blocks
-                * w1 rank 0     1                   3              2               1
-                  w2 rank 0     3                   3              0               3
+                  WORKER     COST  device_credit  prefill_blocks
+                * w1 rank 0     1              2               1
+                  w2 rank 0     3              0               3
                 Next: w2 rank 0, 2 dearer; beside the chosen one it has device_credit -2,
                 prefill_blocks +2.
                 blocks of the prompt that w1 rank 0 held   2 gpu

@@ -56,6 +56,15 @@ class DrainCommandTest {
     }
 
     @Test
+    void the_state_alone_says_that_it_is_drained() {
+        gateway.on(
+                "GET /fleet",
+                200,
+                fleet(false, 0, 0).replace("\"drained\":false", "\"state\":\"drained\""));
+        assertEquals(0, gateway.run("drain", "w2", "--wait"), gateway.err());
+    }
+
+    @Test
     void an_answer_from_before_with_nothing_running_does_not_end_the_wait() {
         gateway.on("GET /fleet", 200, fleet(false, 0, 0)).on("GET /fleet", 200, fleet(true, 0, 0));
         assertEquals(0, gateway.run("drain", "w2", "--wait"));
@@ -107,7 +116,9 @@ class DrainCommandTest {
         assertEquals("w2 gets requests again.\n", gateway.out());
         assertEquals(List.of("POST /workers/w2/resume {}"), gateway.asked());
         assertEquals(0, gateway.run("resume", "w3"));
-        assertEquals("w3 is not drained any more; it is unhealthy.\n", gateway.out());
+        assertEquals(
+                "w3 is not drained any more, and gets requests once its health check is answered (now unhealthy).\n",
+                gateway.out());
     }
 
     @Test

@@ -55,7 +55,7 @@ class StatusCommandTest {
                 ! The tokenizer of qwen3 is late for 2 % of prompts.
                 ! w3 is unhealthy: its health check was refused
                 ! The events of w3 rank 0: frozen.
-                - w2 is drained: new driver
+                - w2: new driver
 
                 WORKER  STATE      RUN  WAIT  PREFILL      KV  REQ/5M     HIT    TTFT  EVENTS
                 w3:0    unhealthy    0     -        0   0.0 %   9,000  50.0 %  12.5 s  frozen
@@ -75,7 +75,7 @@ class StatusCommandTest {
 
     @Test
     void a_wide_terminal_shows_all_columns() {
-        gateway.environment.put("COLUMNS", "140");
+        gateway.environment.put("COLUMNS", "150");
         gateway.onAll().run("status");
         assertTrue(
                 gateway.out()
@@ -85,6 +85,18 @@ class StatusCommandTest {
                 gateway.out());
         assertTrue(
                 gateway.out().contains("following  98.0 %  3,900  12,000     0  ▁▂▃▄▅▆▇█"),
+                gateway.out());
+    }
+
+    @Test
+    void columns_of_which_nothing_is_known_are_left_out() throws IOException {
+        gateway.environment.put("COLUMNS", "140");
+        gateway.on("GET /fleet", 200, fleet(true, "", worker("w1", "ready", false, "following")))
+                .on("GET /usage", 200, "{\"total\":{}}");
+        assertEquals(0, gateway.run("status"));
+        assertTrue(
+                gateway.out()
+                        .contains("\nWORKER  STATE  RUN  EVENTS\nw1      ready    0  following\n"),
                 gateway.out());
     }
 
@@ -116,9 +128,12 @@ class StatusCommandTest {
             assertEquals(
                     1, status(fleet(true, "", worker("w1", state, false, "following"))), state);
         }
-        for (String events : List.of("gap", "frozen", "gone")) {
+        for (String events : List.of("frozen", "gone")) {
             assertEquals(1, status(fleet(true, "", worker("w1", "ready", false, events))), events);
         }
+        String gap = worker("w1", "ready", false, "gap");
+        assertEquals(0, status(fleet(true, "", gap)));
+        assertEquals(1, status(fleet(true, "", gap.replace("'gap'", "'gap','trust':0.5"))));
         assertEquals(2, status(fleet(false, "", ready)));
         assertEquals(2, status(fleet(false, "", "")));
     }

@@ -27,7 +27,7 @@ class WhyCommandTest {
         assertEquals(0, gateway.onAll().run("why", "0f3c"), gateway.err());
         assertEquals(
                 """
-                request 0f3c   2026-11-24T18:02:30.100Z   /v1/chat/completions   model qwen3
+                request 0f3c   2026-11-24T18:02:30Z   /v1/chat/completions   model qwen3
                 tenant acme   session s1   trace 4bf92f35
 
                 attempt 1 (first) at 18:02:30 to w1 rank 0   no answer: refused the connection

@@ -58,6 +58,7 @@ class WordsTest {
         assertEquals("-", Words.percent(Double.NaN));
         assertEquals("-", Words.text(none));
         assertEquals("-", Words.timeOfDay(none));
+        assertEquals("-", Words.time(none));
         assertEquals("-", Words.since(none, Instant.EPOCH));
         assertEquals("-", Words.duration(none));
         assertEquals("-", Words.rate(none));
