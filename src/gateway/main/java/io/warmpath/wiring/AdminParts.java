@@ -3,11 +3,11 @@ package io.warmpath.wiring;
 import io.warmpath.access.Budgets;
 import io.warmpath.admission.Admission;
 import io.warmpath.api.admin.AdminAccess;
+import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.DecisionStream;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.admin.UsagePrice;
-import io.warmpath.api.admin.CacheFacts;
 import io.warmpath.api.admin.WorkerFacts;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.events.PostedFeed;
@@ -97,7 +97,6 @@ record AdminParts(
             FleetFacts fleetFacts,
             UsageBook usage,
             Supplier<List<Budgets.Left>> limits,
-
             Router router,
             Supplier<Map<PoolLayout, PoolStanding>> pools) {
         EventSubscriptions subscriptions = fleet.subscriptions();
