@@ -5,6 +5,7 @@ import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.vertx.http.HttpServer;
 import io.smallrye.config.SmallRyeConfig;
 import io.smallrye.config.SmallRyeConfigBuilder;
+import io.warmpath.config.LogFormat;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.TimeSpan;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.jboss.logging.Logger;
 
 /**
  * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
@@ -37,6 +39,7 @@ import java.util.Optional;
  * answered with sentences and not with a stack trace.
  */
 public final class Serve implements QuarkusApplication {
+    private static final Logger LOG = Logger.getLogger(Serve.class);
     private static final String FILE_KEY = "warmpath.config-file";
     private static final String FILE_ENVIRONMENT = "WARMPATH_CONFIG_FILE";
 
@@ -242,17 +245,23 @@ public final class Serve implements QuarkusApplication {
     @Override
     public int run(String... args) {
         int workers = config.workers().size() + config.workerUrls().map(List::size).orElse(0);
-        System.out.printf(
-                Locale.ROOT,
-                "Warmpath %s listens on %s://%s:%d, router mode %s, %s%n",
-                Main.VERSION,
-                config.http().tls().certFile().isPresent() ? "https" : "http",
-                config.http().host(),
-                config.http().tls().certFile().isPresent()
-                        ? server.getSecurePort()
-                        : server.getPort(),
-                config.router().mode().name().toLowerCase(Locale.ROOT).replace('_', '-'),
-                workers == 0 ? "no workers yet (POST /workers)" : workers + " worker(s)");
+        String up =
+                String.format(
+                        Locale.ROOT,
+                        "Warmpath %s listens on %s://%s:%d, router mode %s, %s",
+                        Main.VERSION,
+                        config.http().tls().certFile().isPresent() ? "https" : "http",
+                        config.http().host(),
+                        config.http().tls().certFile().isPresent()
+                                ? server.getSecurePort()
+                                : server.getPort(),
+                        config.router().mode().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+                        workers == 0 ? "no workers yet (POST /workers)" : workers + " worker(s)");
+        if (config.telemetry().logFormat() == LogFormat.JSON) {
+            LOG.info(up);
+        } else {
+            System.out.println(up);
+        }
         Quarkus.waitForExit();
         return 0;
     }
