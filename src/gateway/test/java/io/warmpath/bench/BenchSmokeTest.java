@@ -38,7 +38,8 @@ class BenchSmokeTest {
         "EventBench, 4",
         "RequestBench, 12",
         "HeadBench, 3",
-        "EngineFieldsBench, 2"
+        "EngineFieldsBench, 2",
+        "UsageBench, 1"
     })
     void every_benchmark_runs(String name, int runs) throws RunnerException {
         runs(name, runs);
