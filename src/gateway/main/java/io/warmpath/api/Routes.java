@@ -46,7 +46,7 @@ import java.util.function.Supplier;
  */
 public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
-    private static final int FIRST = -1000;
+    static final int FIRST = -1000;
 
     private static final GatewayError NOT_CANONICAL =
             new GatewayError.BadRequest(

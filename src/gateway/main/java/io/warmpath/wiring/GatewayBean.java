@@ -1,12 +1,14 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheus.PrometheusMeterRegistry;
 import io.quarkus.runtime.ShutdownDelayInitiatedEvent;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
+import io.warmpath.api.MetricsEndpoint;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.channel.RecordChannels;
@@ -24,11 +26,13 @@ import org.jboss.logging.Logger;
 
 /** Ties a {@link GatewayRuntime} to the life of the application. */
 @Singleton
+@SuppressWarnings("deprecation") // the registry that Quarkus has
 class GatewayBean {
     private static final Logger LOG = Logger.getLogger(GatewayBean.class);
 
     private final GatewayRuntime runtime;
     private final RecordChannels channels;
+    private final PrometheusMeterRegistry prometheus;
 
     @Inject
     GatewayBean(
@@ -36,7 +40,9 @@ class GatewayBean {
             Vertx vertx,
             MeterRegistry meters,
             ControlPlane control,
-            RecordChannels channels) {
+            RecordChannels channels,
+            PrometheusMeterRegistry prometheus) {
+        this.prometheus = prometheus;
         TelemetryParts.formLog(config.telemetry()); // before any part has something to say
         this.channels = channels;
         channels.problem()
@@ -63,6 +69,7 @@ class GatewayBean {
                             runtime.routes().rawRequests().close();
                         });
         runtime.routes().mount(router);
+        new MetricsEndpoint(prometheus::scrape).mount(router);
     }
 
     /** Why requests must not go past the runtime's server. */

@@ -83,7 +83,7 @@ public final class Serve implements QuarkusApplication {
                 (exit, failure) -> {
                     code[0] = exit;
                     if (failure != null) {
-                        explain(failure, err);
+                        explain(failure, address(), err);
                     }
                 },
                 args);
@@ -105,12 +105,16 @@ public final class Serve implements QuarkusApplication {
     /**
      * A {@link StartFailure} and an address in use are said in a sentence; anything else is a bug
      * and shows its trace.
+     *
+     * @param address that was to be listened on
      */
-    static void explain(Throwable failure, PrintStream err) {
+    static void explain(Throwable failure, String address, PrintStream err) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof IOException && String.valueOf(t.getMessage()).contains("bind")) {
                 err.println(
-                        "warmpath serve: cannot listen ("
+                        "warmpath serve: cannot listen on "
+                                + address
+                                + " ("
                                 + t.getMessage()
                                 + "); choose another address with --http-host or another port with"
                                 + " --http-port, or stop what listens there.");
@@ -122,6 +126,13 @@ public final class Serve implements QuarkusApplication {
             }
         }
         failure.printStackTrace(err);
+    }
+
+    private static String address() {
+        SmallRyeConfig raw = sources().build();
+        return raw.getOptionalValue("warmpath.http.host", String.class).orElse("0.0.0.0")
+                + ":"
+                + raw.getOptionalValue("warmpath.http.port", String.class).orElse("8000");
     }
 
     /** What is wrong with the configuration as it stands now, in sentences. */

@@ -130,6 +130,19 @@ class MainTest {
     }
 
     @Test
+    void an_address_that_is_taken_is_named_with_its_port() {
+        PrintStream to = new PrintStream(err, true, StandardCharsets.UTF_8);
+        Serve.explain(
+                new IllegalStateException(
+                        new IOException("bind(..) failed with error(-98): Address already in use")),
+                "0.0.0.0:8123",
+                to);
+        assertTrue(
+                err().startsWith("warmpath serve: cannot listen on 0.0.0.0:8123 (bind(..) failed"),
+                err());
+    }
+
+    @Test
     void a_worker_that_makes_no_sense_stops_the_start() {
         assertEquals(2, run("serve", "--worker", "localhost:8001"));
         assertEquals(

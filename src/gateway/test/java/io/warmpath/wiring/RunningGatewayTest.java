@@ -66,6 +66,33 @@ class RunningGatewayTest {
         engine.close();
     }
 
+    /** Linters and scrapers that name no format, or OpenMetrics without its version. */
+    @Test
+    void metrics_come_in_the_format_that_is_asked_for() {
+        String text = "text/plain; version=0.0.4; charset=utf-8";
+        String open = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        Map<String, String> types =
+                Map.of(
+                        "*/*", text,
+                        "text/plain", text,
+                        "image/png", text,
+                        "application/openmetrics-text", open,
+                        "application/openmetrics-text; version=1.0.0", open,
+                        "application/openmetrics-text;q=0.5,text/plain;version=0.0.4;q=0.3", text);
+        types.forEach(
+                (accept, type) -> {
+                    String metrics =
+                            given().header("accept", accept)
+                                    .get("/metrics")
+                                    .then()
+                                    .statusCode(200)
+                                    .header("content-type", equalTo(type))
+                                    .extract()
+                                    .asString();
+                    assertEquals(type.equals(open), metrics.endsWith("# EOF\n"), accept);
+                });
+    }
+
     /** Quarkus' generated serializers would write members by their names. */
     @Test
     void answers_to_operators_have_their_members_in_the_order_of_the_page() {

@@ -307,6 +307,10 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             case FileNotFoundException e -> refused(e);
             case UnknownHostException e -> new IOException("the host name cannot be resolved", e);
             case IOException e -> failed(e);
+            // Vert.x: "Response already ended", a state of its own and no news for operators.
+            case IllegalStateException e
+                    when String.valueOf(e.getMessage()).contains("already ended") ->
+                    new IOException("it closed the connection before its answer was read", e);
             case null -> new IOException("failed without a cause");
             default -> new IOException(deepest(cause), cause);
         };
