@@ -375,7 +375,8 @@ class PinsTest {
         ask("You are kind. ", FOR_600);
         assertEquals(2, pins("disabled"));
         assertEquals(0, engine.asked(PIN).size());
-        assertEquals(404, gateway.get("/sessions/pins").statusCode());
+        assertFalse(list().getBoolean("enabled"));
+        assertEquals(404, gateway.get("/sessions/pins/1").statusCode());
     }
 
     @Test

@@ -49,10 +49,19 @@ public class PinsResource {
         this.fleet = fleet;
     }
 
-    /** The pins that were asked for, and those that were refused last. */
+    /**
+     * The pins that were asked for, and those that were refused last.
+     *
+     * @param enabled false: pins are off, and the lists empty
+     */
     @JsonNaming(SnakeCaseStrategy.class)
     public record Pins(
-            String object, int total, long totalTokens, List<Row> data, List<Refusal> refused) {}
+            String object,
+            boolean enabled,
+            int total,
+            long totalTokens,
+            List<Row> data,
+            List<Refusal> refused) {}
 
     /**
      * @param worker absent when it has left
@@ -134,11 +143,16 @@ public class PinsResource {
                             schema = @Schema(type = SchemaType.INTEGER, minimum = "1"))
                     @QueryParam("limit")
                     @Nullable String limit) {
-        PinLedger book = ledger();
-        List<Pin> pins = book.list(Limits.limit(limit, DEFAULT_LIMIT, MAX_LIMIT));
+        int most = Limits.limit(limit, DEFAULT_LIMIT, MAX_LIMIT);
+        if (ledger.isEmpty()) {
+            return new Pins("list", false, 0, 0, List.of(), List.of());
+        }
+        PinLedger book = ledger.get();
+        List<Pin> pins = book.list(most);
         FleetSnapshot now = fleet.snapshot();
         return new Pins(
                 "list",
+                true,
                 book.size(),
                 book.tokens(),
                 pins.stream().map(p -> Row.of(p, now)).toList(),

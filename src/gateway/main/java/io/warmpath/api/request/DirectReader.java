@@ -280,7 +280,12 @@ public final class DirectReader {
         InferenceRequest request =
                 new InferenceRequest(
                         new InferenceRequest.Received(
-                                requestId, "/v1/completions", headers, Buffer.buffer(0)),
+                                requestId,
+                                "/v1/completions",
+                                headers,
+                                // An engine is shown it where the prompt's tokens are not known
+                                // here.
+                                kind == Kind.GENERATION ? Buffer.buffer(0) : body),
                         ModelName.plain(model(models)),
                         promptInput(body),
                         new InferenceRequest.CacheSalt(fields.hints.salt(), null),

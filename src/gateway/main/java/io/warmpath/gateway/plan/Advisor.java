@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * The router for those who ask it and send their requests themselves: what would be decided, and
  * bookings.
  *
- * <p>Nothing is sent to an engine. Questions do not wait; reservations are admitted as requests
- * are. Each stays on its event loop, where it is answered at most once: not when its caller has
- * gone. Nothing here blocks.
+ * <p>Nothing is sent to an engine but, where nobody here knows a prompt's tokens, the question for
+ * them. Questions do not wait; reservations are admitted as requests are. Each stays on its event
+ * loop, where it is answered at most once: not when its caller has gone. Nothing here blocks.
  */
 public final class Advisor {
     private static final Logger LOG = Logger.getLogger(Advisor.class);
@@ -42,7 +42,8 @@ public final class Advisor {
     /**
      * One question about one prompt.
      *
-     * @param request what would be sent; its body, edits and target are not looked at
+     * @param request what would be sent; its edits and target are not looked at, its body where an
+     *     engine is asked for tokens
      * @param workers ids of those that may be chosen; empty: all
      */
     public record Question(InferenceRequest request, Set<Long> workers) {

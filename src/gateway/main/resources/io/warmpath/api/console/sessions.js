@@ -1,7 +1,7 @@
 // Which rank sessions are bound to, what is pinned where, and who waits.
 
 import {html, nothing, render} from './vendor/lit-html/lit-html.js';
-import {ApiError, get} from './api.js';
+import {get} from './api.js';
 import {cell, clock, count, DASH, millis, note, percent, short, table, tile} from './format.js';
 
 export const title = 'Sessions';
@@ -32,34 +32,24 @@ const Q = {
     share: {name: 'Part of the work', number: true},
 };
 
-/** What is off answers with 404. */
-async function unlessOff(asked) {
-    try {
-        return await asked;
-    } catch (e) {
-        if (e instanceof ApiError && e.status === 404) return null;
-        throw e;
-    }
-}
-
 export function start(root, context) {
     return context.poll(async signal => {
         const [sessions, pins, queues] = await Promise.all([
-            get('/sessions?limit=200', signal), unlessOff(get('/sessions/pins?limit=200', signal)), get('/queues', signal)]);
+            get('/sessions?limit=200', signal), get('/sessions/pins?limit=200', signal), get('/queues', signal)]);
         context.well();
         const waiting = queues.data.flatMap(q => q.tenants.map(t => ({...t, model: q.model, policy: q.policy_class})));
         render(html`<h1>Sessions and pins</h1>
             <dl class="tiles">
                 ${tile('Sessions', count(sessions.total))}
-                ${tile('Pins', pins ? count(pins.total) : 'off')}
-                ${tile('Pinned tokens', pins ? short(pins.total_tokens) : DASH)}
+                ${tile('Pins', pins.enabled ? count(pins.total) : 'off')}
+                ${tile('Pinned tokens', pins.enabled ? short(pins.total_tokens) : DASH)}
                 ${tile('Waiting requests', count(waiting.reduce((sum, t) => sum + t.waiting, 0)))}
             </dl>
             <h2>Sessions</h2>
             ${sessions.data.length ? table(`${sessions.data.length} of ${sessions.total} sessions`, Object.values(S), sessions.data.map(session)) : note('off', 'No session is bound.')}
             <h2>Pins</h2>
-            ${!pins ? note('off', 'Pins are off.') : pins.data.length ? table(`${pins.data.length} of ${pins.total} pins`, Object.values(P), pins.data.map(pin)) : note('off', 'Nothing is pinned.')}
-            ${(pins?.refused ?? []).length ? html`<p>Refused lately: ${pins.refused.slice(0, 5).map(r => html`<span class="pair">${clock(r.at)} ${r.worker ?? r.worker_id}: ${r.result} ${r.reason}</span> `)}</p>` : nothing}
+            ${!pins.enabled ? note('off', 'Pins are off.') : pins.data.length ? table(`${pins.data.length} of ${pins.total} pins`, Object.values(P), pins.data.map(pin)) : note('off', 'Nothing is pinned.')}
+            ${pins.refused.length ? html`<p>Refused lately: ${pins.refused.slice(0, 5).map(r => html`<span class="pair">${clock(r.at)} ${r.worker ?? r.worker_id}: ${r.result} ${r.reason}</span> `)}</p>` : nothing}
             <h2>Who waits</h2>
             ${waiting.length ? table('Tenants in the queue of each model', Object.values(Q), waiting.map(tenant)) : note('off', 'Nobody waits.')}`, root);
     }, 3000);
