@@ -105,6 +105,11 @@ public final class Routes {
         this.pastCodec = codec -> RawInlet.install(codec, receiver, rawRequests);
     }
 
+    /** Names of requests. */
+    public RequestIds ids() {
+        return ids;
+    }
+
     /** Memory of the bodies of requests that come in here. */
     public BodyMemory bodies() {
         return bodies;

@@ -13,7 +13,8 @@ public final class EndToEndHeaders {
 
     /**
      * The client's headers for an engine. Host and length are set anew, {@code Expect} has been
-     * answered here, and without {@code Accept-Encoding} the answer comes as it is.
+     * answered here, and without {@code Accept-Encoding} the answer comes as it is. Which pages may
+     * read an answer is this gateway's to say, so engines do not see {@code Origin}.
      */
     public static void copyRequest(MultiMap from, MultiMap to) {
         eachOfRequest(from, to::add);
@@ -81,7 +82,7 @@ public final class EndToEndHeaders {
     private static boolean isRequestOnly(String name) {
         return switch (name.length()) {
             case 4 -> name.equalsIgnoreCase("host");
-            case 6 -> name.equalsIgnoreCase("expect");
+            case 6 -> name.equalsIgnoreCase("expect") || name.equalsIgnoreCase("origin");
             case 14 -> name.equalsIgnoreCase("content-length");
             case 15 -> name.equalsIgnoreCase("accept-encoding");
             case 18 -> name.equalsIgnoreCase("x-warmpath-explain");

@@ -8,12 +8,14 @@ import io.quarkus.runtime.StartupEvent;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
+import io.warmpath.api.CrossOrigin;
 import io.warmpath.api.MetricsEndpoint;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
 import io.warmpath.wiring.events.NatsParts;
+import io.warmpath.wiring.settings.CorsSettings;
 import io.warmpath.wiring.settings.StartFailure;
 import io.warmpath.wiring.warmup.Warmup;
 import jakarta.enterprise.event.Observes;
@@ -33,6 +35,7 @@ class GatewayBean {
     private final GatewayRuntime runtime;
     private final RecordChannels channels;
     private final PrometheusMeterRegistry prometheus;
+    private final Optional<CrossOrigin> crossOrigin;
 
     @Inject
     GatewayBean(
@@ -43,6 +46,7 @@ class GatewayBean {
             RecordChannels channels,
             PrometheusMeterRegistry prometheus) {
         this.prometheus = prometheus;
+        this.crossOrigin = CorsSettings.of(config.http().cors());
         TelemetryParts.formLog(config.telemetry()); // before any part has something to say
         this.channels = channels;
         channels.problem()
@@ -70,6 +74,7 @@ class GatewayBean {
                         });
         runtime.routes().mount(router);
         new MetricsEndpoint(prometheus::scrape).mount(router);
+        crossOrigin.ifPresent(pages -> pages.mount(router, runtime.routes().ids()));
     }
 
     /** Why requests must not go past the runtime's server. */

@@ -669,6 +669,11 @@ final class Gateway implements AutoCloseable {
         engines.unwell(worker, patience);
     }
 
+    /** Pages of these origins may call. */
+    void allow(CrossOrigin pages) {
+        pages.mount(routes, inference.ids());
+    }
+
     void serve(StubEngine... workers) {
         List<Worker> list = new ArrayList<>();
         for (StubEngine engine : workers) {

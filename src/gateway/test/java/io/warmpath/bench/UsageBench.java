@@ -148,7 +148,7 @@ public class UsageBench {
         call.firstToken(40_000_000);
         call.compared(2_048, 2_048);
         call.ended("", ENDING, 2_000_000_000);
-        trace.ended(Outcome.OK, 2_000_000_000);
+        trace.ended(Outcome.OK, "", 2_000_000_000);
         return trace;
     }
 }

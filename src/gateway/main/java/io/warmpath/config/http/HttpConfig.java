@@ -13,6 +13,8 @@ public interface HttpConfig extends ClientBoundsConfig {
 
     ClientsConfig clients();
 
+    CorsConfig cors();
+
     @WithDefault("0.0.0.0")
     @Setting(
             doc = "Address to listen on.",
