@@ -3,6 +3,7 @@ package io.warmpath.telemetry;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.Refusal;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.telemetry.UsageTracing.Tried;
 import io.warmpath.telemetry.UsageTracing.Usage;
@@ -85,6 +86,12 @@ public final class UsageFeed implements UsageTracing.Sink {
                         reported ? 0 : cached,
                         Math.max(0, u.outputTokens()),
                         cached == 0 ? 0 : prefill.of(to.chosen().candidate(), cached)));
+    }
+
+    /** Which model was meant has not been looked at. */
+    @Override
+    public void refused(Refusal refusal) {
+        book.count(RequestUse.refused(refusal.tenant(), ""));
     }
 
     private static End end(Outcome outcome) {

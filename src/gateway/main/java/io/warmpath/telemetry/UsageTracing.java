@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.warmpath.access.Visit;
 import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
+import io.warmpath.gateway.observe.Refusal;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.routing.RouterMode;
@@ -28,6 +29,9 @@ public final class UsageTracing implements Tracing {
         default void tried(Tried tried) {}
 
         void used(Usage usage);
+
+        /** A request was refused before it could begin. */
+        default void refused(Refusal refusal) {}
     }
 
     private final Sink to;
@@ -41,6 +45,11 @@ public final class UsageTracing implements Tracing {
     @Override
     public Trace begin(InferenceRequest request, @Nullable Visit visit, long began) {
         return new Usage(this, request, visit, began);
+    }
+
+    @Override
+    public void refused(Refusal refusal) {
+        to.refused(refusal);
     }
 
     /** One request; does not change any more once it has been told. */

@@ -8,6 +8,7 @@ import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.observe.Tracing;
+import io.warmpath.gateway.observe.Refusal;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.routing.Router;
@@ -87,6 +88,11 @@ final class UsageParts implements AutoCloseable {
         public void used(UsageTracing.Usage usage) {
             feed.used(usage);
             channel.accept(usage);
+        }
+
+        @Override
+        public void refused(Refusal refusal) {
+            feed.refused(refusal);
         }
     }
 

@@ -150,6 +150,10 @@ class FleetAndUsageTest {
         assertRefused("/usage?window=2h", "window");
         assertRefused("/usage?by=worker", "by");
         assertRefused("/usage?tenant=a", "tenant");
+        // Before anybody knows whose it is.
+        assertEquals(401, ask("sk-nobodys-key-nobodys-key-nobodys-key", "demo"));
+        awaitRequests(5);
+        assertEquals(2, get("/usage").path("total").path("refused").asInt());
     }
 
     @Test
