@@ -6,6 +6,8 @@ import {badge, bar, cell, count, DASH, millis, note, percent, short, sparkline, 
 
 export const title = 'Fleet';
 
+const MOST_ROWS = 200; // of a larger fleet a name finds the others, and the past is not asked for
+
 const C = {
     worker: {name: 'Worker'},
     health: {name: 'Health'},
@@ -23,7 +25,7 @@ export function start(root, context) {
     let seen = null;
     let wanted = '';
     const refresh = async signal => {
-        seen = await get('/fleet', signal);
+        seen = await get(seen && seen.workers.length > MOST_ROWS ? '/fleet?history=false' : '/fleet', signal);
         context.gateway(seen.gateway);
         show();
     };
@@ -48,7 +50,8 @@ export function start(root, context) {
     function show() {
         const g = seen.gateway;
         const ready = seen.workers.filter(w => kindOf(w) === 'good').length;
-        const rows = seen.workers.filter(w => `${w.name} ${w.kind} ${w.state} ${w.models.join(' ')} ${w.url}`.toLowerCase().includes(wanted));
+        const found = seen.workers.filter(w => `${w.name} ${w.kind} ${w.state} ${w.models.join(' ')} ${w.url}`.toLowerCase().includes(wanted));
+        const rows = [...found].sort((a, b) => ORDER[kindOf(a)] - ORDER[kindOf(b)]).slice(0, MOST_ROWS);
         render(html`<h1>Fleet</h1>
             <dl class="tiles">
                 ${tile('Workers ready', `${ready} of ${seen.workers.length}`)}
@@ -60,12 +63,15 @@ export function start(root, context) {
             </dl>
             ${(g.degraded ?? []).map(sentence => note('busy', sentence))}
             ${ill(seen.workers)}
+            ${found.length > MOST_ROWS ? note('off', `The first ${MOST_ROWS} of ${found.length} workers; type a part of a name to find others.`) : nothing}
             <label class="filter">Show workers with <input type="search" .value=${wanted} placeholder="name, model, state"
                 @input=${e => { wanted = e.target.value.toLowerCase(); show(); }}></label>
             ${table(`${rows.length} of ${seen.workers.length} workers; hit rate and TTFT of the last 5 minutes`, Object.values(C), rows.map(w => row(w, act)))}`, root);
     }
     return stop;
 }
+
+const ORDER = {bad: 0, busy: 1, off: 2, good: 3}; // who is ill stands first
 
 /** The sentence an operator has come for. */
 function ill(workers) {
