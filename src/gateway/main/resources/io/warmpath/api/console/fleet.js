@@ -1,6 +1,7 @@
 // Every worker and rank: is it well and why not, how busy, what its caches hold, and the verbs for it.
 
 import {html, nothing, render} from './vendor/lit-html/lit-html.js';
+import {repeat} from './vendor/lit-html/directives/repeat.js';
 import {get, post, remove} from './api.js';
 import {badge, bar, cell, count, DASH, millis, note, percent, short, sparkline, table, tile} from './format.js';
 
@@ -66,7 +67,7 @@ export function start(root, context) {
             ${found.length > MOST_ROWS ? note('off', `The first ${MOST_ROWS} of ${found.length} workers; type a part of a name to find others.`) : nothing}
             <label class="filter">Show workers with <input type="search" .value=${wanted} placeholder="name, model, state"
                 @input=${e => { wanted = e.target.value.toLowerCase(); show(); }}></label>
-            ${table(`${rows.length} of ${seen.workers.length} workers; hit rate and TTFT of the last 5 minutes`, Object.values(C), rows.map(w => row(w, act)))}`, root);
+            ${table(`${rows.length} of ${seen.workers.length} workers; hit rate and TTFT of the last 5 minutes`, Object.values(C), repeat(rows, w => w.id, w => row(w, act)))}`, root);
     }
     return stop;
 }
