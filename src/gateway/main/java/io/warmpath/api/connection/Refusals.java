@@ -1,6 +1,8 @@
 package io.warmpath.api.connection;
 
+import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
+import io.vertx.core.Vertx;
 import io.warmpath.access.Visit;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.observe.Refusal;
@@ -19,7 +21,8 @@ public final class Refusals {
      * @param path without the query
      */
     public static Refusal of(String path, MultiMap headers, String requestId, GatewayError error) {
-        Visit visit = Visits.of(VertxRequest.context());
+        Context context = Vertx.currentContext(); // clocks of slow bodies have none
+        Visit visit = context == null ? null : Visits.of(context);
         return new Refusal(
                 requestId, path, visit == null ? "" : visit.tenant(), TraceIds.of(headers), error);
     }
