@@ -19,7 +19,7 @@ PASSED_ON = ("Forwarded: for=192.0.2.1", "Via: 1.1 proxy", "X-Forwarded-For: 192
 HOSTS = ("a.example", "a.example:8000", "127.0.0.1.a.example", "localhost.a.example", "192.0.2.1", "0.0.0.0", "[::ffff:192.0.2.1]", "", "localhost@a.example", "0x7f.0.0.1")
 OPERATORS = ("GET /workers", "POST /workers", "DELETE /workers/x", "PATCH /workers/x", "GET /sessions", "POST /models/reload", "GET /router/decisions", "POST /events")
 # Who may ask without showing anything.
-OPEN = ("/live", "/ready", "/health", "/metrics", "/q/")
+OPEN = ("/live", "/ready", "/health", "/metrics", "/q/", "/console")  # of the console its files only
 
 
 def refused(request, headers=(), host="localhost", version=b"HTTP/1.1"):
