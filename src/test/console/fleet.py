@@ -2,12 +2,13 @@
 import hashlib
 import http.client
 import json
-import time
 
 from gateway_probe import free_ports
 from stage import ROOT, Stage
+from suite import until
 
 ENGINES = 3
+PATIENCE_S = 90
 TENANTS = ("acme", "globex")
 KEYS = {tenant: f"sk-{tenant}-" + "x" * 40 for tenant in (*TENANTS, "nobody")}
 
@@ -38,7 +39,7 @@ class Fleet:
         self.engines[number] = self.stage.start(f"engine{number}", [
             str(ROOT / "warmpath"), "sim", "--port", str(self.first + number), "--gpu-blocks", "2048", "--host-blocks", "4096",
             "--answer-tokens", "16", "--itl", "2ms", "--max-batch", "256"])
-        until(lambda: answers(self.first + number, "/health"), f"engine {number}")
+        until(lambda: answers(self.first + number, "/health"), PATIENCE_S, f"engine {number} is not ready")
 
     def stop_engine(self, number):
         self.engines[number].kill()
@@ -47,8 +48,8 @@ class Fleet:
     def start_gateway(self, *flags):
         workers = [part for i in range(ENGINES) for part in ("--worker", f"http://127.0.0.1:{self.first + i}")]
         self.gateway = self.stage.start("gateway", [str(ROOT / "warmpath"), "serve", "--http-host", "127.0.0.1", "--http-port", str(self.port), "--api-key-file", str(self.keys), *workers, *flags])
-        until(lambda: answers(self.port, "/ready"), "the gateway")
-        until(lambda: flags or len([w for w in self.json("/workers")["data"] if w["state"] == "ready"]) == ENGINES, "the workers")
+        until(lambda: answers(self.port, "/ready"), PATIENCE_S, "the gateway is not ready")
+        until(lambda: flags or len([w for w in self.json("/workers")["data"] if w["state"] == "ready"]) == ENGINES, PATIENCE_S, "the workers are not ready")
 
     def stop_gateway(self):
         self.stage.stop(self.gateway)
@@ -101,11 +102,3 @@ def answers(port, path):
         return False
     finally:
         connection.close()
-
-
-def until(condition, what, seconds=90):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(f"{what} is not ready within {seconds} s")
-        time.sleep(0.05)  # between two looks
