@@ -8,11 +8,14 @@ JMH_MAIN=org.openjdk.jmh.Main
 results=
 failed=0
 steps_began=
+# With a word here, only the steps whose names have it in them run.
+only=
 
 # step NAME COMMAND...: status 0 passed, 77 skipped (the custom of Automake), all others failed.
 step() {
     name=$1
     shift
+    case $name in *"$only"*) ;; *) return 0 ;; esac
     [ -n "$steps_began" ] || steps_began=$(now)
     say "--- $name"
     step_began=$(now)
@@ -34,6 +37,7 @@ step() {
 }
 
 summary() {
+    [ -n "$results" ] || die 2 "no step of $1 has '$only' in its name"
     printf '\n%s' "$results"
     total=$(($(now) - steps_began))
     if [ "$failed" -gt 0 ]; then
@@ -310,12 +314,12 @@ everything() {
     need_toolchain tests
     common_steps
     if [ "$label" = verify ]; then
-        kube_apiserver_for_tests
+        [ -n "$only" ] || kube_apiserver_for_tests
         step 'SBOM' make_sbom # before the tests, which read it
     fi
     # shellcheck disable=SC2086 # names are words
-    native_build_ahead $presets
-    engines_install_ahead
+    [ -n "$only" ] || native_build_ahead $presets
+    [ -n "$only" ] || engines_install_ahead
     trap stop_ahead EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -459,7 +463,7 @@ run_fuzz() {
 # test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
 # test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
 # test.turns.seconds: how long an overload by one of 20 tenants is played in real time (5 otherwise); 17 minutes in all with 300.
-# `verify --soak DURATION` is the soak alone, for as long as one likes.
+# `verify --soak DURATION` is the soak alone, for as long as one likes; `verify --only WORD` the steps with that in their names.
 run_verify() {
     case ${1-} in
         '') ;;
@@ -472,6 +476,10 @@ run_verify() {
             step "soak: $2" soak_test "$2"
             summary 'verify --soak'
             return
+            ;;
+        --only)
+            [ -n "${2-}" ] || die 2 "--only takes a part of a step's name"
+            only=$2
             ;;
         *) die 2 "verify does not know '$1'; ./warmpath help verify explains it" ;;
     esac

@@ -76,21 +76,6 @@ find_java() {
     return 1
 }
 
-# Java takes the home directory from the user data base, not from HOME: in a container with a made-up user there is none, and
-# whatever keeps files there fails. Fails (status 1) when that directory cannot be written.
-java_home_usable() {
-    java_user_home=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)
-    [ -n "$java_user_home" ] && [ -d "$java_user_home" ] && [ -w "$java_user_home" ]
-}
-
-# private_home: a directory for Java to call home; without spaces, since options are words.
-private_home() {
-    made=${TMPDIR:-/tmp}/warmpath-home-$(id -u)
-    # Somebody else's directory of that name is not used.
-    mkdir -m 700 "$made" 2>/dev/null || [ -O "$made" ] || die 1 "$made belongs to somebody else; remove it or set TMPDIR"
-    echo "$made"
-}
-
 # A compiler that really accepts C++20; the answer is in CXX.
 find_compiler() {
     for candidate in "${CXX-}" g++ c++ clang++; do
