@@ -1,4 +1,4 @@
-# check, test, verify, k8s-check, fuzz, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
+# check, test, verify, fuzz, bench, fmt. Each runs its steps to the end, then prints one line per step with its duration, and
 # fails when one failed. A tool that is not there is reported as SKIPPED, loudly, never as passed. Sourced by ./warmpath.
 # shellcheck shell=sh
 
@@ -202,23 +202,6 @@ check_dockerfiles() {
     (cd "$root" && "$hadolint" --failure-threshold style Dockerfile.native src/main/docker/Dockerfile.jvm)
 }
 
-# What would be applied to a cluster: rendered by kubectl and Helm, held against Kubernetes' models, the gateway's keys and
-# routes, and each other. Where verify has built a kube-apiserver, it is asked too. Nothing is applied anywhere.
-kubernetes_tests() {
-    take_lock
-    kubernetes_for_tests
-    maven test '-Dtest=*Manifests*Test,KubernetesModels*Test,ExampleEnginesTest,RealApiServerTest' \
-        -Dsurefire.failIfNoSpecifiedTests=false || return 1
-    free_lock
-}
-
-run_k8s_check() {
-    need_toolchain
-    step 'Kubernetes: manifests and chart' kubernetes_tests
-    step 'Dockerfiles: hadolint' check_dockerfiles
-    summary k8s-check
-}
-
 # attack_test [--smoke]: attacks on the running gateway from outside.
 attack_test() {
     build_gateway
@@ -324,6 +307,7 @@ everything() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     step 'Java: all tests' java_tests "$@"
+    step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
     native_built_ahead
     # shellcheck disable=SC2086

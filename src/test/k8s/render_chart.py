@@ -1,6 +1,8 @@
 """Renders a Helm chart offline: values as JSON on standard input, manifests on standard output.
 
-    python render_chart.py CHART NAMESPACE < values.json
+    python render_chart.py CHART NAMESPACE [--notes] < values.json
+
+With --notes, what Helm says after an installation in their place.
 """
 
 import json
@@ -18,8 +20,11 @@ def main() -> int:
     except helm_python.HelmError as refused:
         print(f"refused: {refused}", file=sys.stderr)
         return 1
+    notes = "--notes" in sys.argv[3:]
     for path, text in sorted(rendered.items()):
-        if path.endswith(".yaml") and text.strip():
+        if notes and path.endswith("NOTES.txt"):
+            print(text)
+        if not notes and path.endswith(".yaml") and text.strip():
             print(f"---\n# {path}\n{text}")
     return 0
 

@@ -18,8 +18,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{- define "warmpath.image" -}}
+{{- printf "%s/%s:%s" .Values.image.registry .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
+{{- end }}
+
 {{/* What would not work, said before anything is applied. */}}
 {{- define "warmpath.check" -}}
+{{- if not .Values.image.registry }}
+{{- fail "image.registry is not set: no image of Warmpath is published. Build one (./warmpath image), push it to your registry and say --set image.registry=registry.example.com/team; for an image that is on the nodes already, say what its name has before /warmpath: docker.io/library or localhost" }}
+{{- end }}
 {{- $several := or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}
 {{- if and $several (not (dig "replica" "sync" false .Values.config)) }}
 {{- fail "several gateways must share their load: set config.replica.sync to true and config.nats.servers (k8s/README.md)" }}

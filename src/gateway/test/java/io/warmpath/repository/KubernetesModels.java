@@ -3,6 +3,7 @@ package io.warmpath.repository;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -31,6 +32,7 @@ final class KubernetesModels {
     private static final Map<String, Class<?>> KINDS =
             Map.ofEntries(
                     Map.entry("v1/ConfigMap", ConfigMap.class),
+                    Map.entry("v1/Pod", Pod.class),
                     Map.entry("v1/Service", Service.class),
                     Map.entry("v1/ServiceAccount", ServiceAccount.class),
                     Map.entry("apps/v1/Deployment", Deployment.class),

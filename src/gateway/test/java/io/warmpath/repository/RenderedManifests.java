@@ -27,10 +27,18 @@ public final class RenderedManifests {
     private static final ObjectMapper TREES = new ObjectMapper();
     private static final Map<String, List<JsonNode>> RENDERED = new LinkedHashMap<>();
 
+    /** What a registry puts before the name of our image. */
+    static final String REGISTRY = "registry.example/team";
+
+    /** What the chart cannot do without. */
+    static final String LEAST_VALUES = "{\"image\": {\"registry\": \"" + REGISTRY + "\"}}";
+
     /** Everything that the chart can make. */
     static final String ALL_VALUES =
             """
-            {"autoscaling": {"enabled": true}, "monitoring": {"enabled": true},
+            {"image": {"registry": "registry.example/team"},
+             "autoscaling": {"enabled": true}, "monitoring": {"enabled": true},
+             "dashboards": {"enabled": true},
              "ingress": {"enabled": true}, "httpRoute": {"enabled": true},
              "config": {"events": {"plane": "nats"}, "replica": {"sync": true},
                         "nats": {"servers": ["nats://nats:4222"]}}}
@@ -60,11 +68,11 @@ public final class RenderedManifests {
                             overlay(
                                     "components",
                                     "overlays/ha-nats",
-                                    List.of("monitoring", "ingress", "http-route"))));
+                                    List.of("monitoring", "dashboards", "ingress", "http-route"))));
             RENDERED.put(
                     "engines that scale",
                     kustomize(overlay("engines", "workers/vllm", List.of("engine-autoscaling"))));
-            RENDERED.put("chart", chart("{}"));
+            RENDERED.put("chart", chart(LEAST_VALUES));
             RENDERED.put("chart, all on", chart(ALL_VALUES));
         }
         return RENDERED;
@@ -104,9 +112,15 @@ public final class RenderedManifests {
         return documents("the chart", renderChart(values));
     }
 
-    static Said renderChart(String values) {
-        return run(
-                values, tool("python"), "src/test/k8s/render_chart.py", CHART.toString(), "models");
+    /**
+     * @param flags {@code --notes}: what Helm says after an installation, in place of the manifests
+     */
+    static Said renderChart(String values, String... flags) {
+        List<String> command = new ArrayList<>();
+        command.add(tool("python"));
+        command.addAll(List.of("src/test/k8s/render_chart.py", CHART.toString(), "models"));
+        command.addAll(List.of(flags));
+        return run(values, command.toArray(String[]::new));
     }
 
     private static String tool(String name) {
