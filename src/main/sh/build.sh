@@ -17,6 +17,11 @@ project_version() {
     sed -n 's/^  <version>\(.*\)<\/version>.*/\1/p' "$root/pom.xml" | head -n 1
 }
 
+# source_commit: of this checkout; "unknown" where it is no clone.
+source_commit() {
+    git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown
+}
+
 # choose_connectors [--with LIST]: connectors for the channels of records beside NATS; remembered for every later build.
 choose_connectors() {
     [ $# -gt 0 ] || return 0

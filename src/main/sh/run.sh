@@ -2,7 +2,7 @@
 # a checkout and by bin/warmpath of an installed Warmpath.
 #
 # Wants, from whoever sources it: `ready_to_run`, which builds what is missing and sets JAVA_HOME or ends the program; jar and tools_jar;
-# java_opts and gateway_url (WARMPATH_JAVA_OPTS and WARMPATH_URL); and aot.sh.
+# java_opts and gateway_url (WARMPATH_JAVA_OPTS and WARMPATH_URL); `source_commit`; and aot.sh.
 # shellcheck shell=sh
 
 # Java takes the home directory from the user data base, not from HOME: in a container with a made-up user there is none, and
@@ -108,7 +108,7 @@ run_program() {
     cache=
     ! use_aot_cache "$@" || cache=$aot_cache
     case $1 in
-        serve | relay | key) set -- ${cache:+"-XX:AOTCache=$cache"} -jar "$jar" "$@" ;;
+        serve | relay | key) set -- ${cache:+"-XX:AOTCache=$cache"} "-Dio.warmpath.commit=$(source_commit)" -jar "$jar" "$@" ;;
         # The cache is of the gateway's classes, and the demo starts gateways.
         demo) set -- "-Dwarmpath.demo.gateway=$jar" ${cache:+"-Dwarmpath.demo.aot-cache=$cache"} -jar "$tools_jar" "$@" ;;
         *) set -- -jar "$tools_jar" "$@" ;;

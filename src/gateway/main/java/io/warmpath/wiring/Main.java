@@ -2,16 +2,21 @@ package io.warmpath.wiring;
 
 import io.quarkus.runtime.LaunchMode;
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.wiring.relay.RelayMain;
 import io.warmpath.wiring.settings.ExitCode;
 import io.warmpath.wiring.warmup.Training;
 import java.io.PrintStream;
 import java.util.Arrays;
+import java.util.Locale;
 
 /** Entry of the jar: the first argument names the command. */
 @QuarkusMain
 public final class Main {
     static final String VERSION = "0.1.0";
+
+    /** Of the source, where whoever started or built this says it. */
+    private static final String COMMIT = System.getProperty("io.warmpath.commit", "unknown");
 
     private static final String HELP =
             """
@@ -34,6 +39,22 @@ public final class Main {
         }
     }
 
+    /** Version, commit, ABI of the native index, and what runs it; one line. */
+    static String version() {
+        // Only a native executable has that property.
+        String kind =
+                System.getProperty("org.graalvm.nativeimage.imagecode") == null
+                        ? "JVM " + Runtime.version()
+                        : "native executable";
+        return String.format(
+                Locale.ROOT,
+                "warmpath %s (commit %s, index ABI %d, %s)",
+                VERSION,
+                COMMIT,
+                NativePrefixIndex.ABI_VERSION,
+                kind);
+    }
+
     /** Runs a command to its end; returns the exit code. */
     static int run(String[] args, PrintStream out, PrintStream err) {
         String command = args.length == 0 ? "help" : args[0];
@@ -49,7 +70,7 @@ public final class Main {
                 yield 0;
             }
             case "version", "--version" -> {
-                out.println("warmpath " + VERSION);
+                out.println(version());
                 yield 0;
             }
             default -> {

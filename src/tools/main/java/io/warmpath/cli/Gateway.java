@@ -23,9 +23,12 @@ final class Gateway {
     private static final int CONNECT_MILLIS = 5_000;
     private static final int READ_MILLIS = 15_000;
     private static final int MOST_BYTES = 64 << 20;
+    private static final int OK = 200;
+    private static final int REDIRECTIONS = 300;
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;
     private static final int NOT_ALLOWED = 405;
+    private static final int UNAVAILABLE = 503;
 
     private final String base;
     private final Optional<AdminToken> token;
@@ -60,9 +63,39 @@ final class Gateway {
         return ask("POST", path, body.toString().getBytes(StandardCharsets.UTF_8));
     }
 
+    /**
+     * The answer of {@code /ready}, which needs no token: {@code status} is {@code ready}, or what
+     * the gateway waits for.
+     */
+    JsonNode readiness() throws Trouble {
+        Answer answer = exchange("GET", "/ready", null);
+        boolean said = answer.status == OK || answer.status == UNAVAILABLE;
+        if (said && answer.json != null && answer.json.hasNonNull("status")) {
+            return answer.json;
+        }
+        throw refused("GET /ready", answer);
+    }
+
     private JsonNode ask(String method, String path, byte @Nullable [] body) throws Trouble {
-        int status;
-        byte[] answer;
+        Answer answer = exchange(method, path, body);
+        if (answer.status >= OK
+                && answer.status < REDIRECTIONS
+                && (answer.json != null || answer.empty)) {
+            return answer.tree();
+        }
+        throw refused(method + " " + path.replaceFirst("\\?.*", ""), answer);
+    }
+
+    /**
+     * @param json null for what is no JSON
+     */
+    private record Answer(int status, @Nullable JsonNode json, boolean empty) {
+        JsonNode tree() {
+            return json == null ? MissingNode.getInstance() : json;
+        }
+    }
+
+    private Answer exchange(String method, String path, byte @Nullable [] body) throws Trouble {
         try {
             HttpURLConnection call =
                     (HttpURLConnection) URI.create(base + path).toURL().openConnection();
@@ -78,17 +111,12 @@ final class Gateway {
                 call.setRequestProperty("content-type", "application/json");
                 call.getOutputStream().write(body);
             }
-            status = call.getResponseCode();
-            answer = bytes(status < 400 ? call.getInputStream() : call.getErrorStream());
+            int status = call.getResponseCode();
+            byte[] answer = bytes(status < 400 ? call.getInputStream() : call.getErrorStream());
+            return new Answer(status, tree(answer), answer.length == 0);
         } catch (IOException e) {
             throw unreachable(e);
         }
-        JsonNode json = tree(answer);
-        if (status >= 200 && status < 300 && (json != null || answer.length == 0)) {
-            return json == null ? MissingNode.getInstance() : json;
-        }
-        String question = method + " " + path.replaceFirst("\\?.*", "");
-        throw refused(question, status, json == null ? MissingNode.getInstance() : json);
     }
 
     private static byte[] bytes(@Nullable InputStream stream) throws IOException {
@@ -141,8 +169,9 @@ final class Gateway {
         return new Trouble(Trouble.FAILED, "no gateway answers at " + base + ": " + why + ".");
     }
 
-    private Trouble refused(String question, int status, JsonNode answer) {
-        JsonNode error = answer.path("error");
+    private Trouble refused(String question, Answer answer) {
+        int status = answer.status;
+        JsonNode error = answer.tree().path("error");
         String said = Words.clean(error.path("message").asText());
         if (!error.isObject()) {
             return new Trouble(

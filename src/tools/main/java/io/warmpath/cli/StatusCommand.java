@@ -8,6 +8,7 @@ import java.util.Set;
 /** One screen: is the gateway well, which worker is not, what did the last hour bring. */
 final class StatusCommand implements Command {
     private static final String ALL = "--all";
+    private static final String READY = "--ready";
     private static final int MOST_PROBLEMS = 8;
 
     /** Lines for heads, what was left out, and the last hour. */
@@ -16,7 +17,7 @@ final class StatusCommand implements Command {
     @Override
     public String help() {
         return """
-        Usage: ./warmpath status [--all] [--json]
+        Usage: ./warmpath status [--all | --ready] [--json]
 
         Prints on one screen how a gateway and its workers do. For each rank: running and waiting
         requests, booked prefill tokens (PREFILL), KV blocks in use, requests of 5 minutes, their
@@ -28,16 +29,21 @@ final class StatusCommand implements Command {
         an operator's will; 2 down, not to be reached, or wrong use. A drained worker is well.
 
           --all              every worker, however many
+          --ready            whether an engine can take a request, and nothing else: exit code 0
+                             or 2. Needs no token
         """;
     }
 
     @Override
     public Set<String> switches() {
-        return Set.of(ALL);
+        return Set.of(ALL, READY);
     }
 
     @Override
     public int run(Call call) throws Trouble {
+        if (call.arguments().has(READY)) {
+            return readiness(call);
+        }
         JsonNode fleet = call.gateway().get("/fleet?history=false");
         Verdict verdict = Verdict.of(fleet);
         if (call.json()) {
@@ -59,6 +65,26 @@ final class StatusCommand implements Command {
         page.spans(lastHour(usage));
         call.print(page);
         return verdict.level().exitCode();
+    }
+
+    private static int readiness(Call call) throws Trouble {
+        JsonNode answer = call.gateway().readiness();
+        if (call.json()) {
+            call.print(answer);
+        } else {
+            Page page = call.page();
+            page.spans(List.of(Span.of(Words.text(answer.path("status")))));
+            answer.path("workers")
+                    .properties()
+                    .forEach(
+                            worker ->
+                                    page.spans(
+                                            List.of(
+                                                    Span.of(Words.clean(worker.getKey()) + ":"),
+                                                    Span.of(Words.text(worker.getValue())))));
+            call.print(page);
+        }
+        return answer.path("status").asText().equals("ready") ? 0 : Trouble.FAILED;
     }
 
     private static List<Span> lastHour(JsonNode usage) {

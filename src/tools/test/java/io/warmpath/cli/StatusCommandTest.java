@@ -190,4 +190,25 @@ class StatusCommandTest {
         assertTrue(gateway.out().contains("\nw?[2J?  ready"), gateway.out());
         assertEquals(-1, gateway.out().indexOf('\u001b'));
     }
+
+    @Test
+    void readiness_needs_one_question_and_no_operator() throws IOException {
+        gateway.on("GET /ready", 200, "{\"status\":\"ready\"}");
+        assertEquals(0, gateway.run("status", "--ready"));
+        assertEquals("ready\n", gateway.out());
+        assertEquals(List.of("GET /ready"), gateway.asked());
+        try (StubGateway waiting = new StubGateway()) {
+            waiting.on(
+                    "GET /ready",
+                    503,
+                    "{\"status\":\"waiting for a worker\",\"workers\":{\"w1\":\"refused\"}}");
+            assertEquals(2, waiting.run("status", "--ready"));
+            assertEquals("waiting for a worker\nw1:   refused\n", waiting.out());
+        }
+        try (StubGateway foreign = new StubGateway()) {
+            foreign.on("GET /ready", 200, "{\"up\":true}");
+            assertEquals(2, foreign.run("status", "--ready"));
+            assertTrue(foreign.err().contains("is no Warmpath gateway"), foreign.err());
+        }
+    }
 }

@@ -29,6 +29,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * #close()} waits for running calls without making them pay for a lock.
  */
 public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
+    /** The one version of the library's functions that this goes with. */
+    public static final int ABI_VERSION = KvLayout.ABI_VERSION;
+
     /** Let the library choose how many blocks may wait for their parent. */
     public static final long DEFAULT_ORPHAN_LIMIT = 0;
 
