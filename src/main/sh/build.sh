@@ -11,6 +11,10 @@ tools_jar=$target/tools/warmpath-tools.jar
 build_log=$target/warmpath-build.log
 stamp_file=$target/warmpath-build.stamp
 lock=$target/warmpath-build.lock
+locked_by='another build'
+aot_dir=$target
+aot_dir_else=
+library_dir=
 connectors_file=$target/warmpath-build.connectors
 
 project_version() {
@@ -48,33 +52,6 @@ input_stamp() {
 is_built() {
     [ -f "$jar" ] && [ -f "$tools_jar" ] && [ -f "$stamp_file" ] && [ "$(cat "$stamp_file")" = "$1" ]
 }
-
-# Two builds in one directory would tear each other's files; the second waits.
-take_lock() {
-    mkdir -p "$target"
-    waiting=
-    until mkdir "$lock" 2>/dev/null; do
-        owner=$(cat "$lock/pid" 2>/dev/null || :)
-        if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then
-            rm -rf "$lock"
-            continue
-        fi
-        [ -n "$waiting" ] || say "another build runs here (process ${owner:-unknown}); waiting for it"
-        waiting=yes
-        sleep 1
-    done
-    echo $$ >"$lock/pid"
-    trap 'rm -rf "$lock"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
-}
-
-free_lock() {
-    rm -rf "$lock"
-    trap - EXIT INT TERM HUP
-}
-
-now() { date +%s; }
 
 # show_phases START [without-tests]: reads Maven's output and prints one line per phase, with the seconds since START.
 show_phases() {

@@ -48,7 +48,7 @@ summary() {
 }
 
 shell_scripts() {
-    (cd "$root" && find warmpath .ci src/main/sh src/test src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
+    (cd "$root" && find warmpath .ci src/main/sh src/main/dist src/test src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
 }
 
 check_scripts() {
@@ -61,6 +61,7 @@ check_scripts() {
     python3 "$root/src/test/scripts/changed_lines.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/scripts/compare_builds.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/scripts/terminal_svg.py" --self-test 2>&1 || return 1
+    python3 "$root/src/main/dist/jars.py" --self-test || return 1
     python3 "$root/src/test/memory/hostile.py" --self-test || return 1
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1

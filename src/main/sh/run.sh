@@ -2,7 +2,8 @@
 # a checkout and by bin/warmpath of an installed Warmpath.
 #
 # Wants, from whoever sources it: `ready_to_run`, which builds what is missing and sets JAVA_HOME or ends the program; jar and tools_jar;
-# java_opts and gateway_url (WARMPATH_JAVA_OPTS and WARMPATH_URL); `source_commit`; and aot.sh.
+# library_dir, a folder with the native libraries (empty: they are in the jars); java_opts and gateway_url (WARMPATH_JAVA_OPTS and
+# WARMPATH_URL); `source_commit`, which prints the commit in twelve digits; and aot.sh.
 # shellcheck shell=sh
 
 # Java takes the home directory from the user data base, not from HOME: in a container with a made-up user there is none, and
@@ -86,6 +87,18 @@ terminal_size() {
     esac
 }
 
+# Set to `none` it keeps all settings in the environment from Java.
+java_environment=
+
+# run_java ARGUMENTS...: this shell becomes Java. JNA, the index, the tokenizers and Netty have a property each for where their library lies.
+run_java() {
+    [ -z "$library_dir" ] || set -- "-Djna.boot.library.path=$library_dir" "-Dwarmpath.index.native-path=$library_dir" \
+        "-DRUST_LIBRARY_PATH=$library_dir/libtokenizers.so" "-Djava.library.path=$library_dir" "$@"
+    set -- "$JAVA_HOME/bin/java" "$@"
+    [ "$java_environment" != none ] || set -- env -i PATH="$PATH" HOME="${HOME-}" TMPDIR="${TMPDIR:-/tmp}" "$@"
+    exec "$@"
+}
+
 # run_question COMMAND ARGUMENTS...: asks a running gateway. A program of half a second: started small, compiled lightly.
 run_question() {
     # Not `exit 1`: to scripts that would be a degraded gateway.
@@ -94,7 +107,7 @@ run_question() {
     terminal_size
     [ -z "$gateway_url" ] || export WARMPATH_URL="$gateway_url"
     # shellcheck disable=SC2086 # options are words
-    exec "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m -XX:-UsePerfData \
+    run_java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m -XX:-UsePerfData \
         -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 $java_opts -jar "$tools_jar" "$@"
 }
 
@@ -116,5 +129,5 @@ run_program() {
     # Large pieces of native memory go back to the system when they are free; the C library would keep what was ever that large.
     export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-262144}" MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
     # shellcheck disable=SC2086 # options are words
-    exec "$JAVA_HOME/bin/java" $options "$@"
+    run_java $options "$@"
 }
