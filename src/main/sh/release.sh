@@ -2,7 +2,7 @@
 # and the tag only with --really. Nothing is pushed or published. Sourced by ./warmpath.
 # shellcheck shell=sh
 
-# Every file that says which version this is, but for what is made from others (the chart's README, the Python lock of nobody).
+# Every file that says which version this is, and as what is made of them.
 release_files='pom.xml src/core/pom.xml src/tokens/pom.xml src/adapters/pom.xml src/tools/pom.xml src/gateway/pom.xml
 src/gateway/main/java/io/warmpath/wiring/Main.java src/gateway/main/resources/META-INF/openapi.yaml native-core/CMakeLists.txt
 src/clients/python/pyproject.toml src/clients/publisher/pyproject.toml
@@ -12,12 +12,12 @@ Dockerfile.native src/main/docker/Dockerfile.jvm README.md'
 # Other programs' versions that may look like ours, and texts about the past: these may say the old one after a release.
 release_exempt='^(CHANGELOG\.md|src/perf/|src/test/|src/[a-z]*/test/|src/docs/.*\.svg|k8s/helm/warmpath/README\.md)'
 
-# release_steps CLONE FROM TO DAY: sets the version and closes the changelog's section, in that clone.
+# release_edit CLONE FROM TO DAY: sets the version and closes the changelog's section, in that clone.
 release_edit() {
     old=$(printf '%s' "$2" | sed 's/\./\\./g')
     for file in $release_files; do
         grep -q "$old" "$1/$file" || { say "$file does not say $2: release.sh names it in vain"; return 1; }
-        # Not 10.1.0, not 0.1.01, and no other program's 0.1.0-something.
+        # The version as a whole, not a part of a longer number; a full stop may follow.
         sed "s/\(^\|[^0-9.]\)$old\($\|[^0-9.]\|\.\($\|[^0-9]\)\)/\1$3\2/g" "$1/$file" >"$1/$file.new" && cat "$1/$file.new" >"$1/$file" && rm "$1/$file.new" || return 1
     done
     left=$(git -C "$1" grep -lwF "$2" | grep -Ev "$release_exempt" || :)

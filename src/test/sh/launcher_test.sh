@@ -493,6 +493,47 @@ launch verify
 promise 'verify fails both steps where their compilers cannot be had' \
     'status_is 1 && printf "%s\n" "$out" | grep -q "FAILED.*native: fuzz" && printf "%s\n" "$out" | grep -q "FAILED.*aarch64"'
 
+echo 'release'
+new_stage
+ln -s "$(command -v git)" "$bin/git"
+ours=$(sed -n 's/^  <version>\(.*\)<.*/\1/p' "$here/pom.xml" | head -n 1)
+for file in $(sed -n "/^release_files='/,/'\$/p" "$here/src/main/sh/release.sh" | tr -d "'" | sed 's/^release_files=//'); do
+    mkdir -p "$project/$(dirname "$file")"
+    cp "$here/$file" "$project/$file"
+done
+printf '# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n' >"$project/CHANGELOG.md"
+echo target >"$project/.gitignore"
+repository() { git -C "$project" -c user.name=t -c user.email=t@t "$@"; }
+repository init -q && repository add -A && repository commit -q -m first
+launch release
+promise 'release wants a version' 'status_is 2 && err_has "takes a version such as"'
+launch release 0.0.9
+promise 'release does not go back' 'status_is 2 && err_has "older than $ours"'
+echo >>"$project/README.md"
+launch release 99.0.1
+promise 'release wants everything committed' 'status_is 1 && err_has "not committed"'
+repository checkout -q README.md
+repository tag v99.0.1
+launch release 99.0.1
+promise 'release does not make a tag twice' 'status_is 1 && err_has "there is a tag v99.0.1"'
+repository tag -d v99.0.1 >/dev/null
+before=$(repository rev-parse HEAD)
+with='GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t'
+launch release 99.0.1 --checks none
+released=$project/target/release/99.0.1
+promise 'release says the version in every file of its list, and none says the old one' \
+    'printf "%s\n" "$out" | grep -q "passed .*version 99.0.1, changelog" && grep -q "<version>99.0.1<" "$released/src/gateway/pom.xml" &&
+    grep -q "VERSION = \"99.0.1\"" "$released/src/gateway/main/java/io/warmpath/wiring/Main.java" &&
+    ! git -C "$released" grep -qwF "$ours" -- pom.xml k8s src/gateway'
+promise 'release closes the section of the changelog' 'grep -q "^## 99.0.1 - 20" "$released/CHANGELOG.md" && grep -q "^## Unreleased" "$released/CHANGELOG.md"'
+promise 'release without archives fails, and leaves the checkout as it was' \
+    'status_is 1 && printf "%s\n" "$out" | grep -q "FAILED .*archives" && [ "$(repository rev-parse HEAD)" = "$before" ] && [ -z "$(repository status --porcelain)" ] && [ -z "$(repository tag)" ]'
+sed 's/## Unreleased/## 0.0.1/' "$project/CHANGELOG.md" >"$project/c" && mv "$project/c" "$project/CHANGELOG.md"
+repository commit -q -a -m second
+launch release 99.0.1
+promise 'release wants something to release' 'status_is 1 && err_has "nothing to release"'
+with=
+
 echo
 if [ "$broken" -gt 0 ]; then
     echo "launcher: $broken of $promises promises broken"
