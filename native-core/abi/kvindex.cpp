@@ -19,6 +19,10 @@ static_assert(sizeof(hit) == sizeof(kvi_hit) && alignof(hit) == alignof(kvi_hit)
 static_assert(offsetof(hit, slot) == offsetof(kvi_hit, slot) &&
               offsetof(hit, depth) == offsetof(kvi_hit, depth));
 
+// So are the blocks of slots.
+static_assert(sizeof(kvindex::tier_blocks) == sizeof(kvi_tier_blocks) &&
+              alignof(kvindex::tier_blocks) == alignof(kvi_tier_blocks));
+
 bool good_prompt(const std::uint32_t* tokens, std::uint32_t token_count, std::uint32_t block_size) {
     return block_size != 0 && block_size <= KVI_MAX_BLOCK_SIZE && readable(tokens, token_count) &&
            token_count / block_size <= KVI_MAX_BLOCKS;
@@ -271,6 +275,22 @@ std::int32_t kvi_slot_bound(const kvi_index* index, std::uint32_t* out_bound) {
     }
     *out_bound = index->impl.slot_bound();
     return KVI_OK;
+}
+
+std::int32_t kvi_slot_blocks(const kvi_index* index, kvi_tier_blocks* out_blocks, std::uint32_t capacity,
+                             std::uint32_t* out_count) {
+    if (index == nullptr || !readable(out_blocks, capacity) || !writable(out_count)) {
+        return KVI_E_ARGUMENT;
+    }
+    return guarded([&] {
+        const std::uint32_t bound =
+            index->impl.slot_blocks({reinterpret_cast<kvindex::tier_blocks*>(out_blocks), capacity});
+        if (bound > capacity) {
+            return KVI_E_CAPACITY;
+        }
+        *out_count = bound;
+        return KVI_OK;
+    });
 }
 
 std::int32_t kvi_stats(const kvi_index* index, kvi_statistics* out) {

@@ -10,11 +10,11 @@
  *  5. The caller owns every buffer; nothing is kept after the call returns; no callback.
  *  6. Any byte may be wrong: sizes, offsets, kinds, tiers and slots are checked before use.
  *     A malformed event is skipped and counted, its neighbours are applied.
- *  7. Threads: kvi_match*, kvi_best, kvi_slot_bound, kvi_hash*, kvi_seed, kvi_page_digests, kvi_abi_version
- * from any thread at any time between open and close; they never wait for a writer, and no writer waits for
- * them. kvi_slot_*, kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised inside. kvi_close
- * must not run beside another call on the same handle, nor kvi_snapshot_load. kvi_snapshot_save from any
- * thread, one at a time inside; everything else goes on meanwhile.
+ *  7. Threads: kvi_match*, kvi_best, kvi_slot_bound, kvi_slot_blocks, kvi_hash*, kvi_seed, kvi_page_digests,
+ * kvi_abi_version from any thread at any time between open and close; they never wait for a writer, and no
+ * writer waits for them. kvi_slot_*, kvi_apply, kvi_decide, kvi_expire, kvi_stats from any thread, serialised
+ * inside. kvi_close must not run beside another call on the same handle, nor kvi_snapshot_load.
+ * kvi_snapshot_save from any thread, one at a time inside; everything else goes on meanwhile.
  *  8. KVI_ABI_VERSION changes with any change here, in kvtracker.h or kvtokens.h; the loader compares it.
  *  9. Costs are per call, with n = blocks; measured figures live in src-cpp/bench/RESULTS.md.
  *
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define KVI_ABI_VERSION 7u
+#define KVI_ABI_VERSION 8u
 
 /* Tiers, fastest first. Depths in kvi_hit are cumulative over tiers 0..i. */
 #define KVI_TIER_GPU 0u
@@ -133,6 +133,11 @@ typedef struct kvi_hit {
     uint32_t slot; /* number: slot & KVI_SLOT_NUMBER */
     uint32_t depth[KVI_TIERS];
 } kvi_hit;
+
+/* Blocks of one slot, by tier number: a block that lies in two tiers counts in both. */
+typedef struct kvi_tier_blocks {
+    uint64_t blocks[KVI_TIERS];
+} kvi_tier_blocks;
 
 typedef struct kvi_statistics {
     uint64_t slots;
@@ -350,6 +355,13 @@ int32_t kvi_best(const kvi_index* index, const kvi_query* queries, uint32_t quer
 /* Open slots have numbers below this multiple of 64; it only grows, in kvi_slot_open. O(1). */
 int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 
+/* How many blocks each slot holds in each tier: out_blocks[number] for every number below kvi_slot_bound(),
+ * which goes to `out_count`; those that are not open hold 0. KVI_E_CAPACITY when `capacity` is below that
+ * bound. Each number was right at some instant inside the call; while events are applied, two may be of two
+ * instants. Those of an approximate slot say what its decisions hold. Allocates nothing. O(slots). */
+int32_t kvi_slot_blocks(const kvi_index* index, kvi_tier_blocks* out_blocks, uint32_t capacity,
+                        uint32_t* out_count);
+
 int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 
 /* Writes all that is held to the file `path` (UTF-8, ends with 0): beside it first, as `path`.part, and under
@@ -382,6 +394,7 @@ int32_t kvi_snapshot_load(kvi_index* index, const char* path, kvi_watermark* out
 static_assert(sizeof(kvi_event) == 40 && offsetof(kvi_event, parent) == 24, "kvi_event layout");
 static_assert(sizeof(kvi_applied) == 40, "kvi_applied layout");
 static_assert(sizeof(kvi_hit) == 20, "kvi_hit layout");
+static_assert(sizeof(kvi_tier_blocks) == 32, "kvi_tier_blocks layout");
 static_assert(sizeof(kvi_statistics) == 120, "kvi_statistics layout");
 static_assert(sizeof(kvi_config) == 56, "kvi_config layout");
 static_assert(sizeof(kvi_query) == 24, "kvi_query layout");

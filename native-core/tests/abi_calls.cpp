@@ -116,7 +116,7 @@ public:
     void run() {
         while (m_choices.more()) {
             calls_made++;
-            switch (m_choices.below(18)) {
+            switch (m_choices.below(19)) {
             case 0:
                 slot_open();
                 break;
@@ -151,6 +151,9 @@ public:
             case 17:
                 best();
                 break;
+            case 18:
+                slot_blocks();
+                break;
             default:
                 apply();
             }
@@ -162,9 +165,11 @@ private:
     struct state {
         kvi_statistics stats{};
         std::array<std::uint32_t, 4 * 128 * KVI_TIERS> depths{};
+        std::array<kvi_tier_blocks, 128> blocks{};
 
         bool operator==(const state& o) const {
-            return std::memcmp(&stats, &o.stats, sizeof stats) == 0 && depths == o.depths;
+            return std::memcmp(&stats, &o.stats, sizeof stats) == 0 && depths == o.depths &&
+                   std::memcmp(&blocks, &o.blocks, sizeof blocks) == 0;
         }
     };
 
@@ -176,7 +181,31 @@ private:
             REQUIRE(kvi_match_dense(m_index, i % 2, prompt.data(), longest, KVI_TIERS,
                                     s.depths.data() + i * 128 * KVI_TIERS, 128) == KVI_OK);
         }
+        std::uint32_t bound = 0;
+        std::uint32_t slots = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK);
+        REQUIRE(kvi_slot_blocks(m_index, s.blocks.data(), 128, &slots) == KVI_OK && slots == bound);
+        check_blocks(s);
         return s;
+    }
+
+    /// A slot holds at least the blocks that a look-up finds there. All slots together hold at least the pairs
+    /// of slot and block, and at most one such pair in every tier.
+    void check_blocks(const state& s) const {
+        std::uint64_t sum = 0;
+        for (std::uint32_t slot = 0; slot < 128; slot++) {
+            std::uint64_t own = 0;
+            for (const std::uint64_t n : s.blocks[slot].blocks) {
+                REQUIRE(n <= s.stats.residencies);
+                own += n;
+            }
+            sum += own;
+            for (std::uint32_t i = 0; i < 4; i++) {
+                const std::uint32_t* depths = s.depths.data() + i * 128 * KVI_TIERS + slot;
+                REQUIRE(depths[0] <= s.blocks[slot].blocks[0] && depths[(KVI_TIERS - 1) * 128] <= own);
+            }
+        }
+        REQUIRE(sum >= s.stats.residencies && sum <= s.stats.residencies * KVI_TIERS);
     }
 
     /// `status` is what it should be; a refusal, or a call that only reads, changed nothing.
@@ -351,6 +380,27 @@ private:
         settle(status, wrong != 0 ? KVI_E_ARGUMENT : KVI_OK, true);
         REQUIRE((status == KVI_OK) != ended.untouched());
         REQUIRE(status != KVI_OK || ended[0] == before - m_before.stats.decisions);
+    }
+
+    void slot_blocks() {
+        const std::uint32_t capacity = m_choices.below(3) == 0 ? m_choices.below(70) : 128;
+        const std::uint32_t wrong = m_choices.one_in(6) ? m_choices.below(4) + 1 : 0;
+        room<kvi_tier_blocks> blocks(capacity + 1);
+        room<std::uint32_t> count(1);
+        std::uint32_t bound = 0;
+        REQUIRE(kvi_slot_bound(m_index, &bound) == KVI_OK);
+        auto* const skewed =
+            reinterpret_cast<kvi_tier_blocks*>(reinterpret_cast<std::uintptr_t>(blocks.data()) + 4);
+        const std::int32_t status = kvi_slot_blocks(wrong == 1 ? nullptr : m_index,
+                                                    wrong == 2   ? nullptr
+                                                    : wrong == 3 ? skewed
+                                                                 : blocks.data(),
+                                                    capacity, wrong == 4 ? nullptr : count.data());
+        const bool refused = wrong == 1 || wrong == 4 || (wrong != 0 && capacity != 0);
+        settle(status, refused ? KVI_E_ARGUMENT : capacity < bound ? KVI_E_CAPACITY : KVI_OK, false);
+        REQUIRE(status == KVI_OK ? count[0] == bound : blocks.untouched() && count.untouched());
+        REQUIRE(status != KVI_OK ||
+                std::memcmp(blocks.data(), m_before.blocks.data(), bound * sizeof(kvi_tier_blocks)) == 0);
     }
 
     void match_locals() {

@@ -149,6 +149,16 @@ int main(void) {
     CHECK(choices[0].slot == 0 && choices[0].cost == 2 * (8 + 3 - 2) + 10.5);
     CHECK(choices[0].depth[KVI_TIER_GPU] == BLOCKS - 1);
 
+    kvi_tier_blocks held[64];
+    uint32_t slots = 0;
+    CHECK(kvi_slot_blocks(index, held, 64, &slots) == KVI_OK && slots == 64);
+    CHECK(held[0].blocks[KVI_TIER_GPU] + held[0].blocks[KVI_TIER_HOST] + held[0].blocks[KVI_TIER_DISK] +
+              held[0].blocks[KVI_TIER_EXTERNAL] ==
+          BLOCKS - 1);
+    CHECK(held[1].blocks[KVI_TIER_GPU] == 0);
+    CHECK(kvi_slot_blocks(index, held, 63, &slots) == KVI_E_CAPACITY);
+    CHECK(kvi_slot_blocks(index, NULL, 64, &slots) == KVI_E_ARGUMENT);
+
     kvi_statistics stats;
     CHECK(kvi_stats(index, &stats) == KVI_OK);
     CHECK(stats.slots == 1 && stats.blocks == BLOCKS - 1 && stats.residencies == BLOCKS - 1);

@@ -105,6 +105,9 @@ struct hit {
     std::array<std::uint32_t, tier_count> depth{};
 };
 
+/// Blocks that one slot holds in each tier; a block that lies in two counts in both.
+using tier_blocks = std::array<std::uint64_t, tier_count>;
+
 struct match_result {
     bool fits = true;         ///< false: more hits than room, nothing was written
     std::uint32_t hits = 0;   ///< written, ascending by slot

@@ -141,6 +141,20 @@ std::uint32_t prefix_index::slot_bound() const {
     return (made - 1) * slots_per_core + (last + 63) / 64 * 64;
 }
 
+std::uint32_t prefix_index::slot_blocks(std::span<tier_blocks> out) const {
+    const std::uint32_t bound = slot_bound(); // its acquire load makes the cores below it visible
+    if (bound > out.size()) {
+        return bound;
+    }
+    for (std::uint32_t number = 0; number < bound; number++) {
+        const index::reader_view& view = m_state->cores[number / slots_per_core]->view();
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            out[number][t] = view.blocks_in(number % slots_per_core, t);
+        }
+    }
+    return bound;
+}
+
 std::uint32_t prefix_index::match_dense(std::uint16_t name_space, std::span<const local_hash> locals,
                                         std::uint32_t tiers, std::uint32_t* depth, std::uint32_t stride) const {
     const std::uint32_t made = m_state->cores_made.load(std::memory_order_acquire);

@@ -130,6 +130,7 @@ bool holders::extend(std::uint32_t run, std::uint32_t slot, std::uint32_t begin,
         return false;
     }
     m_residencies += end - begin;
+    count(slot, tier::gpu, end - begin);
     // Release: pairs with the walk; the content it speaks of was written before.
     h.holders[i].store(holder::pack(slot, end), std::memory_order_release);
     run_cold& c = m_memory.colds[run];
@@ -167,6 +168,7 @@ residency_change holders::change(std::uint32_t run, std::uint32_t slot, std::uin
         set(run, slot, before, after);
     }
     m_residencies += static_cast<std::uint64_t>(static_cast<std::int64_t>(done.held));
+    count(slot, where, add ? std::int64_t{done.touched} : -std::int64_t{done.touched});
     if (add) {
         c.held_end = std::max(c.held_end, end);
     } else if (done.held != 0 && end >= c.held_end) {
@@ -226,9 +228,15 @@ void holders::forget_all(std::uint32_t run, std::uint32_t slot) noexcept {
     if (holder::complex(word)) {
         for (const stretch& s : *find_detail(run, slot)) {
             m_residencies -= s.end - s.begin;
+            for (std::uint32_t t = 0; t < tier_count; t++) {
+                if (count_in(s.tiers, t) != 0) {
+                    count(slot, tier{static_cast<std::uint8_t>(t)}, -std::int64_t{s.end - s.begin});
+                }
+            }
         }
     } else {
         m_residencies -= end;
+        count(slot, tier::gpu, -std::int64_t{end});
     }
     set(run, slot, word, holder::none);
     forget_detail(run, slot);

@@ -9,7 +9,8 @@ namespace kvindex::index {
 
 class holders {
 public:
-    explicit holders(memory& m) : m_memory(m), m_slots(storage::core_slots) {
+    explicit holders(memory& m)
+        : m_memory(m), m_slots(storage::core_slots), m_tier_blocks(storage::core_slots) {
     }
 
     /// Widest slot number that may come, for the width of bit sets.
@@ -82,6 +83,11 @@ public:
         return m_residencies;
     }
 
+    /// Blocks that the slot holds in this tier, whatever other tiers hold them too. Any thread.
+    std::uint64_t blocks_in(std::uint32_t slot, std::uint32_t t) const {
+        return m_tier_blocks[slot][t].load(std::memory_order_relaxed);
+    }
+
     /// Some slot ever held a block in another tier than GPU memory.
     bool tiered() const {
         return m_tiered.load(std::memory_order_relaxed);
@@ -94,6 +100,14 @@ private:
         std::vector<std::uint32_t> runs;
         std::uint32_t held = 0;
     };
+
+    /// The writer alone changes them: no read-modify-write. Relaxed, with a relaxed load in blocks_in(): each
+    /// number speaks for itself, and nobody goes by it to other memory, so it pairs with nothing else.
+    void count(std::uint32_t slot, tier where, std::int64_t more) {
+        std::atomic<std::uint64_t>& n = m_tier_blocks[slot][static_cast<std::size_t>(where)];
+        n.store(n.load(std::memory_order_relaxed) + static_cast<std::uint64_t>(more),
+                std::memory_order_relaxed);
+    }
 
     storage::holder_table& table(std::uint32_t at) const {
         return *reinterpret_cast<storage::holder_table*>(m_memory.covers.words(at));
@@ -116,6 +130,7 @@ private:
 
     memory& m_memory;
     std::vector<slot_runs> m_slots;
+    std::vector<std::array<std::atomic<std::uint64_t>, tier_count>> m_tier_blocks; // 32 bytes a slot
     run_sweep m_sweep;
     std::uint32_t m_words = 1; // of a bit set
     std::uint64_t m_residencies = 0;

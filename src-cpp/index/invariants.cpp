@@ -29,6 +29,13 @@ public:
         expect(s.ghosts == m_ghosts, "ghosts counted ", s.ghosts, ", found ", m_ghosts);
         expect(s.residencies == m_residencies, "residencies counted ", s.residencies, ", found ",
                m_residencies);
+        for (std::uint32_t slot = 0; slot < storage::core_slots; slot++) {
+            for (std::uint32_t t = 0; t < tier_count; t++) {
+                const std::uint64_t counted = m_core.m_holders.blocks_in(slot, t);
+                expect(counted == m_tier_blocks[slot][t], "slot ", slot, ": ", counted,
+                       " blocks counted in tier ", t, ", found ", m_tier_blocks[slot][t]);
+            }
+        }
         expect(m_core.m_decisions.held() == m_approximate, "decisions hold ", m_core.m_decisions.held(),
                " pairs, their slots ", m_approximate);
         const std::string decisions = m_core.m_decisions.first_broken_invariant();
@@ -89,6 +96,9 @@ private:
             }
             for (const stretch& s : held) {
                 m_residencies += s.end - s.begin;
+                for (std::uint32_t t = 0; t < tier_count; t++) {
+                    m_tier_blocks[slot][t] += count_in(s.tiers, t) * (s.end - s.begin);
+                }
                 m_approximate += m_core.is_approximate(slot) ? s.end - s.begin : 0;
             }
             held_end = std::max(held_end, held.back().end);
@@ -163,6 +173,7 @@ private:
     std::uint64_t m_blocks = 0;
     std::uint64_t m_ghosts = 0;
     std::uint64_t m_residencies = 0;
+    std::vector<std::array<std::uint64_t, tier_count>> m_tier_blocks{storage::core_slots};
     std::uint64_t m_approximate = 0; // of these, by decisions
     std::string m_broken;
 };

@@ -68,6 +68,11 @@ public:
         return m_holders.tiered();
     }
 
+    /// holders::blocks_in().
+    std::uint64_t blocks_in(std::uint32_t slot, std::uint32_t t) const {
+        return m_holders.blocks_in(slot, t);
+    }
+
     sync::epoch_domain<>& epochs() const {
         return m_memory.reclaim.domain();
     }

@@ -73,6 +73,17 @@ public:
         return held.size();
     }
 
+    /// Blocks that the slot holds.
+    std::uint64_t pairs_of(std::uint32_t slot) const {
+        std::set<std::uint32_t> held;
+        for (const decision& d : m_alive) {
+            if (d.slot == slot) {
+                held.insert(d.places.begin(), d.places.end());
+            }
+        }
+        return held.size();
+    }
+
     std::uint64_t alive() const {
         return m_alive.size();
     }

@@ -242,6 +242,13 @@ private:
         ASSERT_EQ(s.decisions_ended_by_time, m_decided.by_time());
         ASSERT_EQ(s.decisions_ended_by_capacity, m_decided.by_capacity());
         ASSERT_EQ(s.refused, m_decided.refused());
+        std::array<tier_blocks, 64> blocks;
+        ASSERT_EQ(m_index.slot_blocks(blocks), blocks.size());
+        for (std::uint32_t slot = 0; slot < all_slots; slot++) {
+            ASSERT_EQ(blocks[slot], slot < told_slots ? m_told.blocks_of(slot)
+                                                      : (tier_blocks{m_decided.pairs_of(slot), 0, 0, 0}))
+                << "slot " << slot;
+        }
     }
 
     std::mt19937_64 m_random;

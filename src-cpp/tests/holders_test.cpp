@@ -60,12 +60,18 @@ public:
             mask = static_cast<tier_mask>(s.add ? before | mask_of(s.where) : before & ~mask_of(s.where));
             touched += mask != before ? 1u : 0u;
             held += (mask != 0 ? 1 : 0) - (before != 0 ? 1 : 0);
+            for (std::uint32_t t = 0; t < tier_count; t++) {
+                m_blocks[s.slot][t] += std::uint64_t{count_in(mask, t)} - count_in(before, t);
+            }
         }
         const residency_change done = m_holders.change(s.run + 1, s.slot, s.begin, s.end, s.where, s.add);
         ASSERT_EQ(done.touched, touched);
         ASSERT_EQ(done.held, held);
         m_held = static_cast<std::uint64_t>(static_cast<std::int64_t>(m_held) + held);
         ASSERT_EQ(m_holders.residencies(), m_held);
+        for (std::uint32_t t = 0; t < tier_count; t++) {
+            ASSERT_EQ(m_view.blocks_in(s.slot, t), m_blocks[s.slot][t]) << "slot " << s.slot << " tier " << t;
+        }
         const bool table = m_memory.heads[s.run + 1].cover.load() != 0;
         m_conversions += table != m_table[s.run] ? 1u : 0u;
         m_table[s.run] = table;
@@ -201,6 +207,7 @@ private:
     std::vector<local_hash> m_prompt;
     std::array<literal, runs> m_expected{};
     std::array<bool, most_slots> m_shown{};
+    std::array<tier_blocks, most_slots> m_blocks{};
     std::uint64_t m_held = 0;
     std::uint32_t m_step = 0;
     std::uint32_t m_ebb = 0;

@@ -129,6 +129,19 @@ public:
         return out;
     }
 
+    /// Blocks that the slot holds in each tier; none when it is not open.
+    tier_blocks blocks_of(std::uint32_t slot) const {
+        tier_blocks blocks{};
+        if (const auto held = m_slots.find(slot); held != m_slots.end()) {
+            for (const auto& [chain, names] : held->second.named) {
+                for (std::uint32_t t = 0; t < tier_count; t++) {
+                    blocks[t] += count_in(held->second.tiers(chain), t);
+                }
+            }
+        }
+        return blocks;
+    }
+
     statistics stats() const {
         statistics s{.slots = m_slots.size(), .orphans = waiting()};
         for (const auto& [slot, held] : m_slots) {

@@ -343,6 +343,27 @@ private:
         if (s.moves != expected.moves || s.orphans_given_up != expected.orphans_given_up) {
             throw disagreement("the counts of moves or of given up orphans differ");
         }
+        compare_blocks();
+    }
+
+    void compare_blocks() {
+        std::array<tier_blocks, 64> blocks;
+        blocks.fill({7, 7, 7, 7});
+        const std::uint32_t bound = m_index->slot_blocks(blocks);
+        if (bound != m_index->slot_bound()) {
+            throw disagreement("blocks of " + std::to_string(bound) + " slots are told");
+        }
+        for (std::uint32_t slot = 0; slot < bound; slot++) {
+            if (const tier_blocks expected = m_oracle.blocks_of(slot); blocks[slot] != expected) {
+                std::ostringstream text;
+                text << "blocks by tier of slot " << slot << ": expected";
+                std::for_each(expected.begin(), expected.end(), [&](std::uint64_t n) { text << ' ' << n; });
+                text << ", is";
+                std::for_each(blocks[slot].begin(), blocks[slot].end(),
+                              [&](std::uint64_t n) { text << ' ' << n; });
+                throw disagreement(text.str());
+            }
+        }
     }
 
     static std::string text(const std::vector<hit>& hits) {

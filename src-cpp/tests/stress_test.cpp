@@ -69,6 +69,7 @@ struct history {
             expected.open_slot();
         }
         after.emplace_back();
+        blocks_after.emplace_back();
         for (std::size_t i = 0; i < operations; i++) {
             const slot_id slot{static_cast<std::uint32_t>(random() % slot_count)};
             const std::size_t p = random() % prompt_count;
@@ -109,6 +110,8 @@ struct history {
             }
             after.back()[p][number_of(changed)] = held;
         }
+        blocks_after.push_back(blocks_after.back());
+        blocks_after.back()[number_of(changed)] = expected.blocks_of(number_of(changed));
     }
 
     answer answer_after(std::size_t done, std::size_t prompt) const {
@@ -125,6 +128,7 @@ struct history {
     std::array<std::array<engine_hash, prompt_blocks>, prompt_count> names{};
     std::vector<event> events;
     std::vector<std::array<std::array<held_blocks, slot_count>, prompt_count>> after; // [i]: after i events
+    std::vector<std::array<tier_blocks, slot_count>> blocks_after;                    // the same
 };
 
 using read_function = std::function<answer(const history&, std::size_t prompt, std::size_t done)>;
@@ -208,6 +212,64 @@ TEST(stress, control_an_answer_that_is_some_events_late_is_caught) {
     const outcome o = run(h, index, [&](const history& x, std::size_t p, std::size_t done) {
         read_index(index, x, p);
         return x.answer_after(done < 25 ? 0 : done - 25, p);
+    });
+    EXPECT_GT(o.outside, 0u) << "the bracket check sees nothing";
+}
+
+/// Reads the blocks of all slots in one thread while another applies the history; answers how many numbers are
+/// below the least, or above the most, of what they were from the begin of the call to its end. An event of
+/// this history changes each number one way only.
+template <typename F>
+outcome run_blocks(const history& h, prefix_index& index, F&& read) {
+    for (std::uint32_t slot = 0; slot < slot_count; slot++) {
+        index.open_slot(slot, 0);
+    }
+    std::atomic<std::size_t> begun{0}; // release/acquire, as in run()
+    std::atomic<std::size_t> done{0};
+    std::thread writer([&] {
+        for (std::size_t i = 0; i < h.events.size(); i++) {
+            begun.store(i + 1, std::memory_order_release);
+            index.apply({&h.events[i], 1});
+            done.store(i + 1, std::memory_order_release);
+        }
+    });
+    outcome o;
+    std::vector<tier_blocks> blocks(64);
+    for (std::size_t first = 0; first < h.events.size(); o.reads++) {
+        first = done.load(std::memory_order_acquire);
+        read(blocks, first);
+        const std::size_t last = begun.load(std::memory_order_acquire);
+        for (std::uint32_t slot = 0; slot < slot_count; slot++) {
+            for (std::uint32_t t = 0; t < tier_count; t++) {
+                const auto [least, most] =
+                    std::minmax_element(h.blocks_after.begin() + static_cast<std::ptrdiff_t>(first),
+                                        h.blocks_after.begin() + static_cast<std::ptrdiff_t>(last + 1),
+                                        [&](const auto& a, const auto& b) { return a[slot][t] < b[slot][t]; });
+                const std::uint64_t n = blocks[slot][t];
+                o.outside += n < (*least)[slot][t] || n > (*most)[slot][t] ? 1u : 0u;
+            }
+        }
+    }
+    writer.join();
+    return o;
+}
+
+TEST(stress, blocks_of_slots_beside_a_writer_lie_between_what_was_before_and_after) {
+    const history h(6);
+    prefix_index index;
+    const outcome o =
+        run_blocks(h, index, [&](std::vector<tier_blocks>& blocks, std::size_t) { index.slot_blocks(blocks); });
+    EXPECT_EQ(o.outside, 0u);
+    EXPECT_GT(o.reads, 20u);
+    EXPECT_EQ(index.first_broken_invariant(), "");
+}
+
+TEST(stress, control_blocks_of_slots_that_are_some_events_late_are_caught) {
+    const history h(7);
+    prefix_index index;
+    const outcome o = run_blocks(h, index, [&](std::vector<tier_blocks>& blocks, std::size_t done) {
+        const auto& late = h.blocks_after[done < 25 ? 0 : done - 25];
+        std::copy(late.begin(), late.end(), blocks.begin());
     });
     EXPECT_GT(o.outside, 0u) << "the bracket check sees nothing";
 }

@@ -1,7 +1,8 @@
 /// The native prefix index: the only header that code outside src-cpp includes (with base/hashing.hpp).
 ///
-/// match*(), best(), stats()                any thread, any time; never wait
+/// match*(), best(), slot_blocks()          any thread, any time; never wait
 /// open_slot(), close_slot(), apply()       any thread; one at a time, each whole
+/// stats(), memory()                        the same
 /// open_approximate_slot(), decide()        the same
 /// expire()                                 any thread; lets the ones above in between
 /// save()                                   any thread; one at a time; the ones above go on meanwhile
@@ -130,6 +131,11 @@ public:
     /// std::bad_alloc: the index is as it was. What events change that were applied during the save comes right
     /// when they are applied again, in order. O(file); needs memory for the file beside the index.
     snapshot_report load(const std::string& path, const load_room& room = {});
+
+    /// out[number] for every slot number below slot_bound(), which is answered: the blocks that the slot holds
+    /// in each tier, those of a closed slot are 0. Nothing is written when there is less room than that. Each
+    /// number was right at some instant inside the call; beside a writer two of them may be of two instants.
+    std::uint32_t slot_blocks(std::span<tier_blocks> out) const;
 
     statistics stats() const;
 

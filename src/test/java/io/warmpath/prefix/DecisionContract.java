@@ -76,6 +76,9 @@ public abstract class DecisionContract {
         assertDepth(2, a, 1, 2, 9);
         assertDepth(0, b, 1, 2, 3, 4);
         assertEquals(4, index.stats().residencies());
+        assertEquals(4, index.slotBlocks().in(a, Tier.GPU));
+        assertEquals(0, index.slotBlocks().in(a, Tier.HOST));
+        assertEquals(0, index.slotBlocks().in(b, Tier.GPU));
         assertEquals(1, index.stats().decisions());
     }
 
@@ -89,6 +92,7 @@ public abstract class DecisionContract {
         assertEquals(1, index.stats().decisionsEndedByTime());
         assertEquals(0, index.stats().decisions());
         assertEquals(0, index.stats().residencies());
+        assertEquals(0, index.slotBlocks().in(a, Tier.GPU));
     }
 
     @Test

@@ -116,6 +116,13 @@ public abstract class PrefixIndexContract {
         assertDepths(match, slot, depth, depth, depth, depth);
     }
 
+    private void assertBlocks(WorkerSlot slot, long gpu, long host, long disk, long external) {
+        SlotBlocks blocks = index.slotBlocks();
+        assertEquals(
+                List.of(gpu, host, disk, external),
+                Arrays.stream(Tier.values()).map(t -> blocks.in(slot, t)).toList());
+    }
+
     // ---- the basics
 
     @Test
@@ -126,6 +133,43 @@ public abstract class PrefixIndexContract {
         assertEquals(B, match.blockSize());
         assertDepth(match, new WorkerSlot(0), 0);
         assertSizes(0, 0, 0, 0);
+        assertBlocks(new WorkerSlot(0), 0, 0, 0, 0);
+    }
+
+    @Test
+    void blocks_are_counted_per_slot_and_tier() {
+        WorkerSlot a = open(1);
+        WorkerSlot b = open(2);
+        apply(root(a, GPU, 1, 1, 2, 3, 4), root(a, HOST, 1, 1, 2), root(b, DISK, 2, 1, 2, 3));
+        assertBlocks(a, 4, 2, 0, 0);
+        assertBlocks(b, 0, 0, 3, 0);
+        // Again changes nothing; behind a hole a block counts too; what waits for its parent does
+        // not.
+        apply(root(a, GPU, 1, 1, 2), removed(a, GPU, 1, 2), after(b, EXTERNAL, 2, 8, 9));
+        assertBlocks(a, 3, 2, 0, 0);
+        assertBlocks(b, 0, 0, 3, 0);
+        apply(after(b, EXTERNAL, 2, 3, 8));
+        assertBlocks(b, 0, 0, 3, 2);
+        apply(new PrefixEvent.Cleared(a, HOST));
+        assertBlocks(a, 3, 0, 0, 0);
+        apply(new PrefixEvent.Cleared(a, null));
+        assertBlocks(a, 0, 0, 0, 0);
+        index.close(b);
+        assertBlocks(b, 0, 0, 0, 0);
+    }
+
+    @Test
+    void two_names_for_one_block_count_once() {
+        WorkerSlot a = open(1);
+        apply(
+                root(a, GPU, 1, 1),
+                new PrefixEvent.Stored(
+                        a, GPU, false, 0, new long[] {77, 78}, prompt(1, 2), B, NONE));
+        assertBlocks(a, 2, 0, 0, 0);
+        apply(new PrefixEvent.Removed(a, GPU, new long[] {77}));
+        assertBlocks(a, 2, 0, 0, 0);
+        apply(removed(a, GPU, 1, 1));
+        assertBlocks(a, 1, 0, 0, 0);
     }
 
     @Test

@@ -93,6 +93,12 @@ public interface PrefixIndex extends WorkerSlots, AutoCloseable {
         return queries.stream().map(this::match).toList();
     }
 
+    /**
+     * How many blocks each open slot holds in each tier; those of an approximate slot are what its
+     * decisions say. Any thread, never blocks. O(slots).
+     */
+    SlotBlocks slotBlocks();
+
     IndexStats stats();
 
     @Override

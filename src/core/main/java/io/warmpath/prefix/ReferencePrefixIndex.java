@@ -366,6 +366,29 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     }
 
     @Override
+    public SlotBlocks slotBlocks() {
+        lock.readLock().lock();
+        try {
+            requireOpen();
+            long[] blocks = new long[taken.length() * Tier.COUNT];
+            Deque<Node> left = new ArrayDeque<>(List.of(tree.root()));
+            while (!left.isEmpty()) {
+                Node node = left.removeFirst();
+                left.addAll(node.children.values());
+                for (int slot : node.holders.keySet()) {
+                    int tiers = node.tiers(slot);
+                    for (int tier = 0; tier < Tier.COUNT; tier++) {
+                        blocks[slot * Tier.COUNT + tier] += tiers >> tier & 1;
+                    }
+                }
+            }
+            return new SlotBlocks(blocks);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    @Override
     public IndexStats stats() {
         lock.readLock().lock();
         try {

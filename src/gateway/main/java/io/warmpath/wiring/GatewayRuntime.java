@@ -214,6 +214,7 @@ final class GatewayRuntime implements AutoCloseable {
                         new FleetFacts(
                                 load,
                                 usage.history(),
+                                caches::told,
                                 telemetry.requests()::active,
                                 telemetry.requests()::waiting,
                                 routes.bodies()::full,

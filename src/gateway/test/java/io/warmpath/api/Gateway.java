@@ -82,6 +82,7 @@ import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.Choice;
@@ -992,6 +993,11 @@ final class Gateway implements AutoCloseable {
                     query.blocks(),
                     new int[] {0, 10, 20},
                     new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3});
+        }
+
+        @Override
+        public SlotBlocks slotBlocks() {
+            return SlotBlocks.NONE;
         }
 
         @Override

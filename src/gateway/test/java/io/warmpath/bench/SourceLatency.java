@@ -11,6 +11,7 @@ import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -276,6 +277,11 @@ final class SourceLatency {
         @Override
         public PrefixMatch match(PrefixQuery query) {
             return index.match(query);
+        }
+
+        @Override
+        public SlotBlocks slotBlocks() {
+            return index.slotBlocks();
         }
 
         @Override

@@ -12,6 +12,7 @@ import io.warmpath.sim.SimOptions;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -199,6 +200,22 @@ class FleetAndUsageTest {
         assertEquals(0, rank.path("running").asInt());
         assertEquals("following", rank.path("events").path("state").asText());
         assertEquals(1.0, rank.path("events").path("trust").asDouble());
+        // Events come after answers: the prompt's 10 blocks lie there, and only there.
+        await().untilAsserted(
+                        () ->
+                                assertEquals(
+                                        List.of(0L, 10L),
+                                        get("/fleet?history=false")
+                                                .path("workers")
+                                                .valueStream()
+                                                .map(w -> w.path("ranks").get(0).path("tiers"))
+                                                .map(x -> x.path("gpu_blocks").asLong(-1))
+                                                .sorted()
+                                                .toList()));
+        JsonNode tiers = rank.path("tiers");
+        for (String lower : List.of("host_blocks", "disk_blocks", "external_blocks")) {
+            assertEquals(0, tiers.path(lower).asLong(-1), lower);
+        }
         JsonNode history = busy.path("history");
         assertEquals(10, history.path("step_s").asInt());
         for (String series :

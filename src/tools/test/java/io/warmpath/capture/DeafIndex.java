@@ -7,6 +7,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
 
@@ -48,6 +49,11 @@ final class DeafIndex implements PrefixIndex {
     @Override
     public PrefixMatch match(PrefixQuery query) {
         return index.match(query);
+    }
+
+    @Override
+    public SlotBlocks slotBlocks() {
+        return index.slotBlocks();
     }
 
     @Override

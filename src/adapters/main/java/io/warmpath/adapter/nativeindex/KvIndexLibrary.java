@@ -137,6 +137,8 @@ final class KvIndexLibrary {
 
     static native int kvi_slot_bound(long index, long outBound);
 
+    static native int kvi_slot_blocks(long index, long outBlocks, int capacity, long outCount);
+
     static native int kvi_stats(long index, long out);
 
     static native Pointer kvi_status_text(int status);

@@ -8,7 +8,7 @@ package io.warmpath.adapter.nativeindex;
  * the headers' text and compares.
  */
 final class KvLayout {
-    static final int ABI_VERSION = 7;
+    static final int ABI_VERSION = 8;
 
     /** Flag of kvi_page_digests. */
     static final int BIGRAMS = 1;
@@ -40,6 +40,9 @@ final class KvLayout {
     static final int HIT_SIZE = 20;
     static final int HIT_SLOT_AT = 0;
     static final int HIT_DEPTH_AT = 4;
+
+    static final int TIER_BLOCKS_SIZE = 32;
+    static final int TIER_BLOCKS_BLOCKS_AT = 0;
 
     static final int STATISTICS_SIZE = 120;
     static final int STATISTICS_SLOTS_AT = 0;

@@ -9,6 +9,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.PromptIndex;
@@ -424,6 +425,35 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         }
         seeds.put(space, seed);
         return seed;
+    }
+
+    @Override
+    public SlotBlocks slotBlocks() {
+        Scratch s = guard.enter();
+        try {
+            int status = slotBlocks(s);
+            if (status == KvLayout.E_CAPACITY) {
+                s.hits.ensure((long) MAX_SLOTS * KvLayout.TIER_BLOCKS_SIZE);
+                status = slotBlocks(s);
+            }
+            Status.check(status, "kvi_slot_blocks");
+            return new SlotBlocks(
+                    s.hits.segment()
+                            .asSlice(
+                                    KvLayout.TIER_BLOCKS_BLOCKS_AT,
+                                    (long) s.outInt(0) * KvLayout.TIER_BLOCKS_SIZE)
+                            .toArray(ValueLayout.JAVA_LONG));
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    private int slotBlocks(Scratch s) {
+        return KvIndexLibrary.kvi_slot_blocks(
+                handle,
+                s.hits.address(),
+                (int) (s.hits.capacity() / KvLayout.TIER_BLOCKS_SIZE),
+                s.out.address());
     }
 
     @Override

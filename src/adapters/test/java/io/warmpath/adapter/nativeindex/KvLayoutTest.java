@@ -111,6 +111,14 @@ class KvLayoutTest {
     }
 
     @Test
+    void blocks_by_tier_have_the_headers_layout() {
+        Map<String, Integer> expected = new LinkedHashMap<>();
+        expected.put("blocks", KvLayout.TIER_BLOCKS_BLOCKS_AT);
+        expected.put("(size)", KvLayout.TIER_BLOCKS_SIZE);
+        assertEquals(expected, layout("kvi_tier_blocks"));
+    }
+
+    @Test
     void statistics_have_the_headers_layout() {
         Map<String, Integer> expected = new LinkedHashMap<>();
         expected.put("slots", KvLayout.STATISTICS_SLOTS_AT);

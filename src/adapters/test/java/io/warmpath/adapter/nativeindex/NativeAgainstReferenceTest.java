@@ -12,13 +12,17 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.RandomHistory;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -55,18 +59,33 @@ class NativeAgainstReferenceTest {
     }
 
     /** The comparison itself must notice an index that forgets one kind of event. */
-    @Test
-    void control_an_index_that_loses_host_removals_is_caught() {
-        assertThrows(
-                AssertionError.class,
-                () -> {
-                    for (int seed = 0; seed < 20; seed++) {
-                        try (PrefixIndex faulty = new LosesHostRemovals();
-                                PrefixIndex reference = new ReferencePrefixIndex()) {
-                            compare(faulty, reference, new RandomHistory(seed, false), false);
-                        }
-                    }
-                });
+    @ParameterizedTest
+    @EnumSource(Lies.class)
+    void control_an_index_that_loses_host_removals_is_caught(Lies lies) {
+        AssertionError caught =
+                assertThrows(
+                        AssertionError.class,
+                        () -> {
+                            for (int seed = 0; seed < 20; seed++) {
+                                try (PrefixIndex faulty = new LosesHostRemovals(lies);
+                                        PrefixIndex reference = new ReferencePrefixIndex()) {
+                                    compare(
+                                            faulty,
+                                            reference,
+                                            new RandomHistory(seed, false),
+                                            false);
+                                }
+                            }
+                        });
+        assertTrue(
+                caught.getMessage().contains("query of") == (lies == Lies.MATCHES),
+                caught.getMessage());
+    }
+
+    /** What a faulty index answers as if host removals had not come. */
+    private enum Lies {
+        MATCHES,
+        BLOCKS
     }
 
     /** Histories in which nothing matches or waits would prove nothing. */
@@ -132,6 +151,7 @@ class NativeAgainstReferenceTest {
                     history.batch(history.chance(10) ? with(slots, closed) : slots);
             assertEquals(reference.apply(batch), tested.apply(batch), "step " + step);
             assertEquals(sizes(reference), sizes(tested), "step " + step);
+            assertEquals(blocks(reference), blocks(tested), "step " + step);
             long needed = reference.stats().blocks();
             long known = tested.stats().blocks();
             assertTrue(known >= needed, known + " blocks, step " + step);
@@ -180,6 +200,15 @@ class NativeAgainstReferenceTest {
         return List.of((long) s.slots(), s.residencies(), s.orphans(), s.moves());
     }
 
+    /** Per slot number and tier, open or not. */
+    private static List<List<Long>> blocks(PrefixIndex index) {
+        SlotBlocks blocks = index.slotBlocks();
+        return IntStream.range(0, FIRST_SLOTS + 1)
+                .mapToObj(WorkerSlot::new)
+                .map(slot -> Arrays.stream(Tier.values()).map(t -> blocks.in(slot, t)).toList())
+                .toList();
+    }
+
     private static String text(PrefixMatch match) {
         StringBuilder text = new StringBuilder();
         for (int i = 0; i < match.size(); i++) {
@@ -191,10 +220,15 @@ class NativeAgainstReferenceTest {
         return text.toString();
     }
 
-    /** Planted fault: results and sizes are honest, the answers miss the host removals. */
+    /** Planted fault: results and sizes are honest, one kind of answer misses the host removals. */
     private static final class LosesHostRemovals implements PrefixIndex {
         private final PrefixIndex honest = new ReferencePrefixIndex();
         private final PrefixIndex lossy = new ReferencePrefixIndex();
+        private final Lies lies;
+
+        LosesHostRemovals(Lies lies) {
+            this.lies = lies;
+        }
 
         @Override
         public WorkerSlot open(int domain) {
@@ -238,7 +272,12 @@ class NativeAgainstReferenceTest {
 
         @Override
         public PrefixMatch match(PrefixQuery query) {
-            return lossy.match(query);
+            return (lies == Lies.MATCHES ? lossy : honest).match(query);
+        }
+
+        @Override
+        public SlotBlocks slotBlocks() {
+            return (lies == Lies.BLOCKS ? lossy : honest).slotBlocks();
         }
 
         @Override

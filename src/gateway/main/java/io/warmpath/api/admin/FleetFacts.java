@@ -1,6 +1,7 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.load.LoadBook;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.usage.FleetHistory;
 import java.time.Instant;
@@ -11,6 +12,7 @@ import java.util.function.Supplier;
 /**
  * What the page of the fleet tells beside what each worker's own page does. Any thread.
  *
+ * @param blocks what ranks hold, as events say; nothing where none are followed
  * @param active requests between their last byte and their end
  * @param waiting those of them that wait for a rank with room
  * @param memoryFull new requests are refused for want of memory
@@ -19,6 +21,7 @@ import java.util.function.Supplier;
 public record FleetFacts(
         LoadBook load,
         FleetHistory history,
+        Supplier<SlotBlocks> blocks,
         LongSupplier active,
         LongSupplier waiting,
         BooleanSupplier memoryFull,

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.usage.WorkerHistory;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -125,6 +126,7 @@ public class FleetResource {
         List<SourceReport> reports = sources.get();
         Map<Long, List<SourceReport>> byWorker =
                 reports.stream().collect(Collectors.groupingBy(SourceReport::workerId));
+        SlotBlocks blocks = facts.blocks().get();
         List<FleetWorker> rows =
                 all.stream()
                         .map(
@@ -133,7 +135,8 @@ public class FleetResource {
                                                 s,
                                                 byWorker.getOrDefault(s.worker().id(), List.of()),
                                                 workers,
-                                                facts))
+                                                facts,
+                                                blocks))
                         .toList();
         Gateway gateway = gateway(all, reports);
         Made fresh =

@@ -11,6 +11,9 @@ import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.load.WorkerLoad;
+import io.warmpath.prefix.SlotBlocks;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.usage.WorkerHistory;
 import java.util.List;
 import java.util.Locale;
@@ -70,6 +73,7 @@ public record FleetWorker(
      * @param kvBlocksUsed booked: those of running requests
      * @param kvBlocksTotal absent: the engine does not tell
      * @param engine what it last said; absent: nothing lately
+     * @param tiers absent: no KV events of this rank are read
      */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -81,7 +85,21 @@ public record FleetWorker(
             long kvBlocksUsed,
             @Nullable Long kvBlocksTotal,
             @Nullable Engine engine,
-            Events events) {}
+            Events events,
+            @Nullable Tiers tiers) {}
+
+    /** Blocks that a rank holds in each tier, as its KV events say; one in two counts in both. */
+    @JsonNaming(SnakeCaseStrategy.class)
+    @Schema(name = "FleetTiers")
+    public record Tiers(long gpuBlocks, long hostBlocks, long diskBlocks, long externalBlocks) {
+        private static Tiers of(SlotBlocks blocks, WorkerSlot slot) {
+            return new Tiers(
+                    blocks.in(slot, Tier.GPU),
+                    blocks.in(slot, Tier.HOST),
+                    blocks.in(slot, Tier.DISK),
+                    blocks.in(slot, Tier.EXTERNAL));
+        }
+    }
 
     /** What an engine says one of its ranks does, whoever sent it. */
     @JsonNaming(SnakeCaseStrategy.class)
@@ -120,6 +138,10 @@ public record FleetWorker(
                     r.status().gaps(),
                     r.status().replays(),
                     well ? null : r.status().why());
+        }
+
+        private boolean areRead() {
+            return !state.equals(NONE.state);
         }
 
         private static boolean isFollowed(EventView view) {
@@ -169,9 +191,14 @@ public record FleetWorker(
 
     /**
      * @param reports of the worker's event sources
+     * @param blocks of the index that its events go to
      */
     static FleetWorker of(
-            WorkerStatus status, List<SourceReport> reports, WorkerFacts facts, FleetFacts fleet) {
+            WorkerStatus status,
+            List<SourceReport> reports,
+            WorkerFacts facts,
+            FleetFacts fleet,
+            SlotBlocks blocks) {
         Worker w = status.worker();
         WorkerHistory.Recent known = fleet.history().recent(w.name());
         WorkerHistory.Recent recent = known == null ? NOTHING : known;
@@ -201,7 +228,8 @@ public record FleetWorker(
                                                 r,
                                                 fleet.load().load(r.slot()),
                                                 said.get(r.dpRank()),
-                                                source(reports, r.dpRank())))
+                                                source(reports, r.dpRank()),
+                                                blocks))
                         .toList(),
                 series == null ? null : History.of(series));
     }
@@ -218,8 +246,10 @@ public record FleetWorker(
             Worker.Rank rank,
             WorkerLoad booked,
             LoadPoll.@Nullable Seen said,
-            @Nullable SourceReport source) {
+            @Nullable SourceReport source,
+            SlotBlocks blocks) {
         long total = w.capacity().kvBlocks();
+        Events events = source == null ? Events.NONE : Events.of(source);
         return new Rank(
                 rank.dpRank(),
                 booked.requests(),
@@ -232,7 +262,8 @@ public record FleetWorker(
                                 said.load().running(),
                                 said.load().waiting(),
                                 Math.round(said.load().blocks(w))),
-                source == null ? Events.NONE : Events.of(source));
+                events,
+                events.areRead() ? Tiers.of(blocks, rank.slot()) : null);
     }
 
     FleetWorker withoutHistory() {

@@ -21,6 +21,7 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
+import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
@@ -209,6 +210,11 @@ public final class OverlapParts implements AutoCloseable {
     public Optional<String> implementation() {
         return Optional.ofNullable(index)
                 .map(i -> i instanceof NativePrefixIndex ? "native" : "java");
+    }
+
+    /** What each slot holds, as events say; nothing where none are followed. */
+    public SlotBlocks told() {
+        return index != null && followsEvents ? index.slotBlocks() : SlotBlocks.NONE;
     }
 
     /** How far what events say of each slot is believed. */

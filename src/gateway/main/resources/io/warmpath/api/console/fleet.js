@@ -114,7 +114,7 @@ const past = (what, values, say) => html`<span class="past"><span class="muted">
 const ranks = (w, show) => (w.ranks ?? []).map(r => html`<div>${w.ranks.length > 1 ? html`<span class="muted">rank ${r.dp_rank}: </span>` : nothing}${show(r)}</div>`);
 
 function tiers(rank) {
-    const held = TIERS.filter(([key]) => rank.tiers?.[key] !== undefined);
+    const held = TIERS.filter(([key]) => rank.tiers && (key === 'gpu_blocks' || rank.tiers[key]));
     if (!held.length) return rank.engine && rank.kv_blocks_total ? bar(rank.engine.kv_blocks, rank.kv_blocks_total, `GPU ${short(rank.engine.kv_blocks)} in use, says the engine`) : DASH;
     return held.map(([key, name]) => key === 'gpu_blocks' && rank.kv_blocks_total
         ? bar(rank.tiers[key], rank.kv_blocks_total, `${name} ${short(rank.tiers[key])}`)
