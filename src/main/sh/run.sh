@@ -90,11 +90,13 @@ terminal_size() {
 # Set to `none` it keeps all settings in the environment from Java.
 java_environment=
 
-# run_java ARGUMENTS...: this shell becomes Java. JNA, the index, the tokenizers and Netty have a property each for where their library lies.
+# run_java ARGUMENTS...: this shell becomes Java. JNA, the index, the tokenizers and Netty have a property each for where their library lies;
+# what the tokenizers' own library is linked with, the system's loader looks for.
 run_java() {
     [ -z "$library_dir" ] || set -- "-Djna.boot.library.path=$library_dir" "-Dwarmpath.index.native-path=$library_dir" \
         "-DRUST_LIBRARY_PATH=$library_dir/libtokenizers.so" "-Djava.library.path=$library_dir" "$@"
     set -- "$JAVA_HOME/bin/java" "$@"
+    [ -z "$library_dir" ] || set -- env LD_LIBRARY_PATH="$library_dir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
     [ "$java_environment" != none ] || set -- env -i PATH="$PATH" HOME="${HOME-}" TMPDIR="${TMPDIR:-/tmp}" "$@"
     exec "$@"
 }

@@ -273,6 +273,7 @@ public final class Serve implements QuarkusApplication {
         } else {
             System.out.println(up);
         }
+        ServiceManager.ready();
         Quarkus.waitForExit();
         return 0;
     }
