@@ -315,7 +315,7 @@ everything() {
     need_toolchain tests
     common_steps
     if [ "$label" = verify ]; then
-        [ -n "$only" ] || kube_apiserver_for_tests
+        [ -n "$only" ] || kubernetes_servers_for_tests
         step 'SBOM' make_sbom # before the tests, which read it
     fi
     # shellcheck disable=SC2086 # names are words
