@@ -273,6 +273,32 @@ dashboards_test() {
 
 dev_test() { python3 "$root/src/test/e2e/dev_mode.py" --root "$root"; }
 
+# image_test: the image built, built once more into another storage, and run.
+image_test() {
+    image_tools_for_tests || return
+    image_again=$target/image-again
+    rm -rf "$image_again"
+    mkdir -p "$image_again"
+    printf '[storage]\ndriver = "overlay"\ngraphroot = "%s/graph"\nrunroot = "%s/run"\n' "$image_again" "$image_again" >"$image_again/storage.conf"
+    run_image --tool buildah || return 1
+    (export CONTAINERS_STORAGE_CONF="$image_again/storage.conf" && run_image --tool buildah) || return 1
+    first=$(image_layers)
+    again=$(CONTAINERS_STORAGE_CONF="$image_again/storage.conf" image_layers)
+    rm -rf "$image_again"
+    # The last layer is the AOT cache, which the JVM does not write the same way twice.
+    if [ "$(printf '%s\n' "$first" | sed '$d')" != "$(printf '%s\n' "$again" | sed '$d')" ]; then
+        say "two images of this commit differ in more than the AOT cache:"
+        printf '%s\n\n%s\n' "$first" "$again" >&2
+        return 1
+    fi
+    python3 -B "$root/src/test/image/image.py" --image "localhost/warmpath:$(project_version)"
+}
+
+# The digests of what the image's layers hold.
+image_layers() {
+    buildah inspect --type image --format '{{range .OCIv1.RootFS.DiffIDs}}{{println .}}{{end}}' "warmpath:$(project_version)" | sed '/^$/d'
+}
+
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
 common_steps() {
@@ -298,7 +324,7 @@ everything() {
     need_toolchain tests
     common_steps
     if [ "$label" = verify ]; then
-        [ -n "$only" ] || kube_apiserver_for_tests
+        [ -n "$only" ] || kubernetes_servers_for_tests
         step 'SBOM' make_sbom # before the tests, which read it
     fi
     # shellcheck disable=SC2086 # names are words
@@ -343,6 +369,7 @@ everything() {
         step 'memory: the same without limits needs more' memory_test 30 --control
         step 'soak: 10 minutes' soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test
+        step 'image: built twice, run read-only with 512 MiB' image_test
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test

