@@ -72,6 +72,7 @@ make_image_context() {
     rm -r "$image_context/warmpath/bin" "$image_context/warmpath/lib/sh" &&
         find "$image_context/warmpath/share/doc/warmpath" -mindepth 1 -maxdepth 1 ! -name LICENSE ! -name licences -exec rm -r {} + &&
         cp "$root/src/main/docker/jvm.options" "$image_context/warmpath/" &&
+        printf -- '-Dio.warmpath.commit=%s\n' "$(source_commit)" >>"$image_context/warmpath/jvm.options" &&
         chmod 644 "$image_context/warmpath/jvm.options" &&
         find "$image_context" -exec touch -h -d "@$(dist_epoch)" {} +
 }
