@@ -48,15 +48,18 @@ def provenance(dist):
 
 def tree_of(tar, prefix):
     """Path below the prefix: digest of the content and whether it is executable."""
-    files, odd = {}, []
+    files, links, odd = {}, {}, []
     with tar:
         for entry in tar:
-            if (entry.uid, entry.gid) != (0, 0) or entry.mode & 0o6022:
+            if (entry.uid, entry.gid) != (0, 0) or (entry.mode & 0o6022 and not entry.issym()):
                 odd.append(f"{entry.name} is {entry.uid}:{entry.gid} {oct(entry.mode)}")
             name = entry.name[2:] if entry.name.startswith("./") else entry.name
             if entry.isfile() and name.startswith(prefix):
                 files[name[len(prefix):]] = (hashlib.sha256(tar.extractfile(entry).read()).hexdigest(), bool(entry.mode & 0o111))
-    return files, odd
+            elif entry.issym() and name.startswith(prefix):
+                links[name[len(prefix):]] = os.path.normpath(os.path.join(os.path.dirname(name[len(prefix):]), entry.linkname))
+    # A wheel has no links: it holds what they lead to.
+    return files | {name: files[target] for name, target in links.items() if target in files}, odd
 
 
 def piped(*command):
@@ -149,8 +152,9 @@ def needed_modules(java, jars):
                         target = Path(place, found[2])
                         target.parent.mkdir(parents=True, exist_ok=True)
                         target.write_bytes(jar.read(entry))
-        summary = subprocess.run([f"{java}/bin/jdeps", "-s", "--ignore-missing-deps", place], capture_output=True, text=True, check=True).stdout
-    return {line.split(" -> ")[1].strip() for line in summary.splitlines()} - {"not found", "JDK removed internal API"}
+        summary = subprocess.run([f"{java}/bin/jdeps", "--list-deps", "--ignore-missing-deps", place], capture_output=True, text=True, check=True).stdout
+    # Such as java.base/jdk.internal.misc where a package is the JDK's own.
+    return {line.strip().split("/")[0] for line in summary.splitlines()} - {"JDK removed internal API"}
 
 
 def modules(kinds, needed, shipped):

@@ -16,10 +16,12 @@ aot_at() {
     aot_log=$1/warmpath-aot.log
 }
 
-# One text that changes with the classes, the JDK or the options.
+# One text that changes with the classes, the JDK or the options; small sizes of the heap are none that a cache depends on
+# (from 32 GiB on, Java's references are longer).
 aot_key() {
     cat "$stamp_file"
-    printf '%s\n' "$jar" "$JAVA_HOME" "$options"
+    # shellcheck disable=SC2086 # options are words
+    printf '%s\n' "$jar" "$JAVA_HOME" "$(printf '%s\n' $options | sed '/^-Xm[nsx][0-9]*[kmKM]$/d; /^-Xm[nsx][0-9][gG]$/d; /^-XX:TrimNativeHeapInterval/d')"
     ls -lL "$JAVA_HOME/lib/modules" 2>/dev/null || :
 }
 

@@ -341,6 +341,11 @@ everything() {
     step "native: $presets" native_presets $presets
     if [ "$label" = verify ]; then
         step 'reproducible: two builds of this commit, the same bytes' reproducible_build
+        step 'dist: made twice, the same bytes' dist_twice
+        step 'dist: checked, and planted faults found' dist_checked
+        step 'dist: the archive in a bare root' dist_bare
+        step 'dist: the Debian package under systemd' dist_deb_test
+        step 'dist: the wheel in a virtual environment' dist_wheel_test
         step 'connectors: a build with Kafka and AMQP, before real brokers' connector_tests
         step 'native: aarch64, compiled and emulated' native_aarch64
         step 'native: long proofs' native_proofs
@@ -403,6 +408,23 @@ reproducible_build() {
         python3 "$root/src/test/scripts/compare_builds.py" "$twice/first/target" "$twice/a-longer-way/to-the-second/target" || return 1
     rm -rf "$twice"
 }
+
+# dist, and dist again.
+dist_twice() {
+    (run_dist) && dist_first=$target/dist-first && rm -rf "$dist_first" && mv "$dist_dir" "$dist_first" && (run_dist) || return 1
+    diff -r "$dist_first" "$dist_dir" >&2 || { say "the second dist differs from the first"; return 1; }
+    rm -rf "$dist_first"
+}
+
+dist_checked() {
+    (run_dist --check) && python3 "$dist_from/check.py" --control "$dist_dir" "$root" "$JAVA_HOME"
+}
+
+dist_bare() { python3 -B "$root/src/test/dist/bare.py" "$dist_dir/warmpath-$(project_version)-linux-x86_64.tar.gz"; }
+
+dist_deb_test() { sh "$root/src/test/dist/deb.sh" "$dist_dir/warmpath_$(project_version)_amd64.deb" "$target/dist-test"; }
+
+dist_wheel_test() { sh "$root/src/test/dist/wheel.sh" "$dist_dir" "$target/dist-test"; }
 
 # Needs the network once, for the connectors and the brokers.
 connector_tests() {

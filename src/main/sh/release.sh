@@ -7,7 +7,7 @@ release_files='pom.xml src/core/pom.xml src/tokens/pom.xml src/adapters/pom.xml 
 src/gateway/main/java/io/warmpath/wiring/Main.java src/gateway/main/resources/META-INF/openapi.yaml native-core/CMakeLists.txt
 src/clients/python/pyproject.toml src/clients/publisher/pyproject.toml
 k8s/helm/warmpath/Chart.yaml k8s/helm/warmpath/README.md k8s/README.md k8s/base/deployment.yaml k8s/components/relay/relay.yaml
-Dockerfile.native src/main/docker/Dockerfile.jvm README.md'
+Dockerfile.native README.md'
 
 # Other programs' versions that may look like ours, and texts about the past: these may say the old one after a release.
 release_exempt='^(CHANGELOG\.md|src/perf/|src/test/|src/[a-z]*/test/|src/docs/.*\.svg|k8s/helm/warmpath/README\.md)'

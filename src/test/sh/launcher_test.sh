@@ -379,9 +379,15 @@ promise 'demo hands it to the gateways that it starts, and does without' \
 launch serve --help
 with='WARMPATH_JAVA_OPTS=-Xmx2g'
 launch key
+promise 'with another size of the heap it is used' 'out_has "arg <-XX:AOTCache="'
+with='WARMPATH_JAVA_OPTS=-Xmx40g'
+launch key
+promise 'with one that makes references longer it is not used' '! out_has AOTCache'
+with='WARMPATH_JAVA_OPTS=-XX:+UseZGC'
+launch key
 promise 'with other options it is not used' '! out_has AOTCache'
 launch serve
-promise 'and serve records another, with them' 'calls_of "train:" 2 && called "-Xmx2g" && out_has "arg <-XX:AOTCache="'
+promise 'and serve records another, with them' 'calls_of "train:" 2 && called "-XX:+UseZGC" && out_has "arg <-XX:AOTCache="'
 with=
 echo 'class F {}' >"$project/src/gateway/main/java/F.java"
 launch key
