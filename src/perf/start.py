@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""Start of the gateway: time to ready and to the first answer, resident memory, latency of the first requests.
+"""Start of the gateway: time to ready and to the first answer, resident memory, latency of the first requests; warm CPU.
 
 Starts COMMAND (default: ./warmpath serve beside this tree) in front of a small engine of its own, then:
+  live         ms from the start of the command until /live says 200
   ready        ms from the start of the command until /ready says 200; readiness includes the warm-up. On a busy machine
                look at its processor time too
   first        ms until a chat, asked again and again from the start, is answered with 200
   requests     streamed chats one after the other: p50 and highest of the 1st to 20th and so on, ms
   idle         MiB resident after --idle quiet seconds
-One line of JSON per run on standard output. First and ready are asked by two threads, every 5 ms each.
+  streams      MiB resident while --streams chats are open, each with its first event read
+  warm         ms of processor time per chat, and chats a second, in the second half of --warm seconds of four clients
+One line of JSON per run on standard output. Live, ready and first are asked by three threads, every 5 ms each. With --beside,
+another command runs in turn with COMMAND, on the same machine at the same time of day, and the last line has medians and ratios.
 
-  start.py [--runs 1] [--requests 200] [--idle 10] [--port 18300] [--max-first MS] [--max-idle MIB] [--log FILE] [-- COMMAND...]
+  start.py [--runs 1] [--requests 200] [--idle 10] [--streams 0] [--warm 0] [--port 18300] [--max-first MS] [--max-idle MIB]
+           [--log FILE] [--beside 'COMMAND'] [-- COMMAND...]
 The worker, host and port flags are appended to COMMAND. With --max-... the exit code is 1 when a run is above.
 Standard library only.
 """
@@ -19,7 +24,9 @@ import http.server
 import json
 import os
 import pathlib
+import shlex
 import signal
+import socket
 import socketserver
 import statistics
 import subprocess
@@ -29,6 +36,7 @@ import time
 
 MODEL = "bench-model"
 TOKENS = 32
+HELD = "this one stays open"
 PROMPT = "The quick brown fox jumps over the lazy dog and runs away from it. " * 60
 
 
@@ -58,8 +66,13 @@ class Engine(http.server.BaseHTTPRequestHandler):
             self.answer(404, b"{}")
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["content-length"]))
-        self.answer(200, STREAM, "text/event-stream")
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if HELD.encode() not in body:
+            self.answer(200, STREAM, "text/event-stream")
+            return
+        self.wfile.write(b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n" + event("one"))
+        self.server.held_until.wait()
+        self.close_connection = True
 
     def log_message(self, *_):
         pass
@@ -67,6 +80,11 @@ class Engine(http.server.BaseHTTPRequestHandler):
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, *arguments):
+        self.held_until = threading.Event()
+        super().__init__(*arguments)
 
 
 def chat(words):
@@ -120,6 +138,46 @@ def latencies(port, count):
     return took
 
 
+def open_streams(port, count):
+    """Sockets of chats whose answers have begun and do not end."""
+    body = chat(HELD).encode()
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    held = []
+    for _ in range(count):
+        client = socket.create_connection(("127.0.0.1", port), timeout=30)
+        client.sendall(head.encode() + body)
+        held.append(client)
+    for client in held:
+        seen = b""
+        while b"data:" not in seen:
+            more = client.recv(65536)
+            if not more:
+                raise RuntimeError(f"a stream ended early: {seen[:200]!r}")
+            seen += more
+    return held
+
+
+def warm(port, pid, seconds):
+    """Processor time per chat in ms, and chats a second, in the second half."""
+    done = [0] * 4
+    end = time.monotonic() + seconds
+
+    def client(i):
+        while time.monotonic() < end:
+            latencies(port, 20)
+            done[i] += 20
+
+    threads = [threading.Thread(target=client, args=(i,)) for i in range(len(done))]
+    for thread in threads:
+        thread.start()
+    time.sleep(seconds / 2)
+    before, count, began = cpu_ms(pid), sum(done), time.monotonic()
+    for thread in threads:
+        thread.join()
+    chats = sum(done) - count
+    return (cpu_ms(pid) - before) / chats, chats / (time.monotonic() - began)
+
+
 def summary(took):
     parts = {}
     for low, high in ((0, 1), (1, 20), (20, 100), (100, 200)):
@@ -129,7 +187,8 @@ def summary(took):
     return parts
 
 
-def run(command, options, engine_port):
+def run(command, options, engine):
+    engine_port = engine.server_address[1]
     log = open(options.log, "ab") if options.log else subprocess.DEVNULL
     began = time.monotonic()
     process = subprocess.Popen(
@@ -147,6 +206,7 @@ def run(command, options, engine_port):
                 found[name] = e
 
         asking = [
+            threading.Thread(target=ask, args=("live", "GET", "/live", None)),
             threading.Thread(target=ask, args=("ready", "GET", "/ready", None)),
             threading.Thread(target=ask, args=("first", "POST", "/v1/chat/completions", chat("hi"))),
         ]
@@ -160,6 +220,7 @@ def run(command, options, engine_port):
         parts = summary(latencies(options.port, options.requests))
         time.sleep(options.idle)
         result = {
+            "live_ms": round(found["live"][0]),
             "ready_ms": round(found["ready"][0]),
             "ready_cpu_ms": round(found["ready"][1]),
             "first_ms": round(found["first"][0]),
@@ -167,6 +228,17 @@ def run(command, options, engine_port):
             "requests_ms_p50_max": parts,
             "idle_mib": round(resident_mib(process.pid)),
         }
+        if options.streams:
+            engine.held_until.clear()
+            held = open_streams(options.port, options.streams)
+            result["streams_mib"] = round(resident_mib(process.pid))
+            engine.held_until.set()
+            for client in held:
+                client.close()
+        if options.warm:
+            cost, rate = warm(options.port, process.pid, options.warm)
+            result["warm_cpu_ms"] = round(cost, 3)
+            result["warm_per_s"] = round(rate)
         print(json.dumps(result), flush=True)
         return result
     finally:
@@ -184,6 +256,9 @@ def main():
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--requests", type=int, default=200)
     parser.add_argument("--idle", type=float, default=10)
+    parser.add_argument("--streams", type=int, default=0)
+    parser.add_argument("--warm", type=float, default=0)
+    parser.add_argument("--beside")
     parser.add_argument("--port", type=int, default=18300)
     parser.add_argument("--max-first", type=float)
     parser.add_argument("--max-idle", type=float)
@@ -195,13 +270,29 @@ def main():
     engine = Server(("127.0.0.1", 0), Engine)
     threading.Thread(target=engine.serve_forever, daemon=True).start()
     status = 0
+    results, others = [], []
     for _ in range(options.runs):
-        result = run(command, options, engine.server_address[1])
+        if options.beside:
+            others.append(run(shlex.split(options.beside), options, engine))
+        result = run(command, options, engine)
+        results.append(result)
         for name, limit in (("first_ms", options.max_first), ("idle_mib", options.max_idle)):
             if limit is not None and result[name] > limit:
                 print(f"{name} {result[name]} is above {limit:g}", file=sys.stderr)
                 status = 1
+    if options.beside:
+        print(json.dumps(compared(results, others)))
     return status
+
+
+def compared(results, others):
+    """Per figure: median of COMMAND, median of the one beside it, and the first by the second."""
+    table = {}
+    for name, value in results[0].items():
+        if isinstance(value, (int, float)):
+            mine, other = (statistics.median(r[name] for r in some) for some in (results, others))
+            table[name] = [mine, other, round(mine / other, 3)]
+    return table
 
 
 sys.exit(main())

@@ -373,6 +373,10 @@ everything() {
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control
         step 'soak: 10 minutes' soak_test 10m
+        step 'native executable: e2e' native_e2e_test
+        step 'native executable: probe, beside a JVM' native_probe_test
+        step 'native executable: attack smoke' native_attack_test
+        step 'native executable: soak 10 minutes' native_soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test
         step 'image: built twice, run read-only with 512 MiB' image_test
     fi

@@ -62,7 +62,7 @@ def main():
     for row in skipped:
         say(f"SKIPPED: {row.group}: {row.name}: {row.got}")
     if given.gateway is None:
-        say("SKIPPED: the same against the native executable: this tree builds none; --gateway COMMAND runs the suite against one")
+        say("SKIPPED: the same against the native executable: --gateway 'target/native-image/warmpath serve', which ./warmpath native-image builds")
     broken = suite.failed()
     for row in broken:
         say(f"BROKEN: {row.group}: {row.name}: {row.got}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# End to end: simulated engines and the gateway from the built jar, driven by the real clients of OpenAI and Anthropic.
+# End to end: simulated engines and the gateway, from the built jars, driven by the real clients of OpenAI and Anthropic.
 # Once per wire format of the engines; stops everything it started; the exit code tells.
 #
 #   src/test/e2e/run.sh [--only NAME]     NAME: part of a check's name
@@ -7,6 +7,7 @@
 # E2E_WIRES   wire formats to run with   (vllm-map sglang-map)
 # E2E_ENGINES number of engines          (3)
 # E2E_SOAK_SECONDS steady load with the first wire format, then no open booking and flat memory (30; 0: none)
+# E2E_GATEWAY command of the gateway, such as a native executable with its options, instead of java with the jar; in words
 # JAVA        the java command           ($JAVA_HOME/bin/java, java)
 set -eu
 
@@ -44,11 +45,14 @@ mkdir -p "$logs"
 
 # A young generation of this size has been gone round when the steady load begins to look at memory; the first round
 # through a larger one would look like growth, and a smaller one would promote what is only running.
-run_jar() { # NAME JAR ARGS...: starts it in the background, its pid in $pid
+heap='-Xmx512m -Xmn64m'
+run_java="$java $heap -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -jar"
+gateway=${E2E_GATEWAY:-$run_java $jar}
+
+start() { # NAME COMMAND...: starts it in the background, its pid in $pid
     log=$logs/$1.log
     shift
-    "$java" -Xmx512m -Xmn64m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
-        -jar "$@" >"$log" 2>&1 &
+    "$@" >"$log" 2>&1 &
     pid=$!
     started="$started $pid"
 }
@@ -111,7 +115,7 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         *) features='' ;;
     esac
     # shellcheck disable=SC2086 # flags or none
-    run_jar "$wire-engines" "$tools_jar" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
+    start "$wire-engines" $run_java "$tools_jar" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
     engines_pid=$pid
     workers=''
     urls=''
@@ -128,7 +132,7 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     # So short that checks see what becomes of silence and of clients that take their time.
     export WARMPATH_HTTP_SSE_KEEP_ALIVE=500ms WARMPATH_HTTP_CLIENTS_HEAD_TIMEOUT=2s
     # shellcheck disable=SC2086 # words on purpose
-    run_jar "$wire-gateway" "$jar" serve --http-host 127.0.0.1 --http-port "$base" $workers \
+    start "$wire-gateway" $gateway serve --http-host 127.0.0.1 --http-port "$base" $workers \
         --tokenizer "$root/src/tokens/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \
         --enable-cache-control
     gateway_pid=$pid
@@ -191,9 +195,9 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
     stop_all
 done
 say 'a start: ready, first answer, first requests'
+# shellcheck disable=SC2086 # words on purpose
 if ! "$venv/bin/python" "$root/src/perf/start.py" --port "$(free_ports 1)" --requests 30 --idle 1 --max-idle 400 \
-    --log "$logs/start.log" -- "$java" -Xmx512m -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED \
-    --sun-misc-unsafe-memory-access=allow -jar "$jar" serve; then
+    --log "$logs/start.log" -- $gateway serve; then
     status=1
     tail -n 40 "$logs/start.log"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gateways that are not left alone for hours: does anything that they hold grow? Standard library only, Linux.
 
-  soak.py --root DIR [--duration 8h] [--java JAVA] [--clock-steps] [--seed 1]
+  soak.py --root DIR [--duration 8h] [--java JAVA] [--gateway EXECUTABLE] [--clock-steps] [--seed 1]
   soak.py --self-test      the judge itself: it must refuse planted leaks
 
 Three simulated engines, each with a relay; NATS; one gateway that reads events over ZeroMQ, over TLS, with a file of workers, and one
@@ -97,8 +97,8 @@ def self_test():
 class Fleet:
     """The processes: started, broken, started again."""
 
-    def __init__(self, root, java, folder, base, rng, clock_steps):
-        self.root, self.java, self.folder, self.base, self.rng = root, java, folder, base, rng
+    def __init__(self, root, java, executable, folder, base, rng, clock_steps):
+        self.root, self.java, self.executable, self.folder, self.base, self.rng = root, java, executable, folder, base, rng
         self.processes = {}
         self.jar = os.path.join(root, "target/gateway/quarkus-app/quarkus-run.jar")
         self.tools = os.path.join(root, "target/tools/warmpath-tools.jar")
@@ -121,6 +121,10 @@ class Fleet:
                 "-XX:MinHeapFreeRatio=10", "-XX:MaxHeapFreeRatio=30", "-XX:+ExitOnOutOfMemoryError", "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow"]
 
+    def gateway(self, mib):
+        """A native executable has no more than the sizes of its heap to be told."""
+        return [self.executable, f"-Xmx{mib}m", f"-Xmn{mib // 8}m"] if self.executable else [*self.jvm(mib), "-jar", self.jar]
+
     def engine_url(self, i):
         return f"http://127.0.0.1:{self.port('engine', i)}"
 
@@ -130,7 +134,7 @@ class Fleet:
                                   "--answer-tokens", "24", "--speed", "4", "--seed", str(i)])
 
     def start_relay(self, i):
-        self.start(f"relay{i}", [*self.jvm(128), "-jar", self.jar, "relay", "--engine", f"tcp://127.0.0.1:{self.port('events', i)}",
+        self.start(f"relay{i}", [*self.gateway(128), "relay", "--engine", f"tcp://127.0.0.1:{self.port('events', i)}",
                                  "--replay", f"tcp://127.0.0.1:{self.port('replay', i)}", "--worker", self.engine_url(i), "--register",
                                  "--ring-size", "8M", "--nats-servers", f"nats://127.0.0.1:{self.port('broker')}"])
 
@@ -164,9 +168,9 @@ class Fleet:
         if self.faketime:
             # Only the clock of the day: steps are what it may do, the monotonic one may not.
             env |= {"LD_PRELOAD": self.faketime, "FAKETIME_TIMESTAMP_FILE": self.clock, "FAKETIME_CACHE_DURATION": "1", "DONT_FAKE_MONOTONIC": "1"}
-        self.start("zmq", [*self.jvm(256), "-jar", self.jar, "serve", *common, "--config", self.config, "--http-port", str(self.port("zmq")),
+        self.start("zmq", [*self.gateway(256), "serve", *common, "--config", self.config, "--http-port", str(self.port("zmq")),
                            "--tls-cert-path", self.cert, "--tls-key-path", self.key], env)
-        self.start("nats", [*self.jvm(256), "-jar", self.jar, "serve", *common, "--http-port", str(self.port("nats")), "--event-plane", "nats",
+        self.start("nats", [*self.gateway(256), "serve", *common, "--http-port", str(self.port("nats")), "--event-plane", "nats",
                             "--nats-discovery"],
                    {**env, "NATS_SERVER": f"nats://127.0.0.1:{self.port('broker')}", "WARMPATH_ADDRESSES_ALLOWED": "*,127.0.0.0/8"})
 
@@ -405,6 +409,7 @@ def main():
     ap.add_argument("--root")
     ap.add_argument("--duration", type=seconds_of, default="8h")
     ap.add_argument("--java", default="java")
+    ap.add_argument("--gateway", metavar="EXECUTABLE", help="a native executable for the gateways and relays")
     ap.add_argument("--base-port", type=int, default=0)
     ap.add_argument("--clock-steps", action="store_true")
     ap.add_argument("--seed", type=int, default=1)
@@ -418,7 +423,7 @@ def main():
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     rng = random.Random(a.seed)
-    fleet = Fleet(os.path.abspath(a.root), a.java, folder, a.base_port or free_ports(40), rng, a.clock_steps)
+    fleet = Fleet(os.path.abspath(a.root), a.java, a.gateway, folder, a.base_port or free_ports(40), rng, a.clock_steps)
     print(f"soak: seed {a.seed}, {a.duration} s, logs in {folder}" + (
         "" if fleet.faketime else "; LEFT OUT: clock steps (--clock-steps, with libfaketime: apt-get install faketime)"), flush=True)
     try:

@@ -32,6 +32,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
+        ExecutableLibraries.use();
         int code = run(args, System.out, System.err);
         // Dev mode ends the application with each change, and starts the next one in this process.
         if (LaunchMode.current() != LaunchMode.DEVELOPMENT) {

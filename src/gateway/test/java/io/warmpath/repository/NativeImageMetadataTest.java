@@ -14,6 +14,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.quarkus.runtime.shutdown.ShutdownRecorder;
 import java.io.IOException;
+import java.io.StringReader;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -22,6 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -152,9 +154,50 @@ class NativeImageMetadataTest {
         assertEquals(List.of(), left);
     }
 
+    @Test
+    void what_starts_at_run_time_is_on_the_class_path() throws IOException {
+        Properties builder = new Properties();
+        builder.load(
+                new StringReader(
+                        RepositoryFiles.text(
+                                FILE.replace(
+                                        "reachability-metadata.json", "native-image.properties"))));
+        Set<String> names = new TreeSet<>();
+        for (String option : builder.getProperty("Args").trim().split("\\s+")) {
+            String prefix = "--initialize-at-run-time=";
+            assertTrue(option.startsWith(prefix), option);
+            names.addAll(List.of(option.substring(prefix.length()).split(",")));
+        }
+        assertTrue(names.contains("io.warmpath.adapter.nativeindex"), names.toString());
+        for (String name : names) {
+            assertFalse(
+                    new ClassFileImporter().importPackages(name).isEmpty(),
+                    name + " has no classes here");
+        }
+        assertTrue(
+                new ClassFileImporter().importPackages("io.warmpath.not.there").isEmpty(),
+                "a control");
+    }
+
+    @Test
+    void every_service_that_is_told_is_offered() throws IOException {
+        int checked = 0;
+        for (JsonNode resource : metadata().path("resources")) {
+            String glob = resource.path("glob").asText();
+            if (glob.startsWith("META-INF/services/")) {
+                checked++;
+                assertTrue(
+                        NativeImageMetadataTest.class.getClassLoader().getResource(glob) != null,
+                        glob);
+            }
+        }
+        assertTrue(checked > 2, "only " + checked + " were checked");
+    }
+
     /**
      * What looks for classes or members by name, which the executable has to be told. Whoever adds
-     * to this list thinks of the metadata, too; a builder with its tracing agent was not at hand.
+     * to this list thinks of the metadata, too: the end-to-end tests against the executable find
+     * only what they happen to call.
      */
     @Test
     void what_is_looked_up_by_name_is_listed() throws IOException {

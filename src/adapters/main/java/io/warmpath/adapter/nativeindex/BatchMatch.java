@@ -7,6 +7,7 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.Tier;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -53,11 +54,11 @@ final class BatchMatch {
         for (int i = 0; i < queries.size(); i++) {
             PrefixQuery query = queries.get(i);
             hash(query, at);
-            long record = (long) i * KvLayout.QUERY_SIZE;
-            MemorySegment out = scratch.queries.segment();
-            out.set(ValueLayout.JAVA_LONG, record + KvLayout.QUERY_OFFSET_AT, at);
-            out.set(ValueLayout.JAVA_INT, record + KvLayout.QUERY_COUNT_AT, query.blocks());
-            out.set(ValueLayout.JAVA_INT, record + KvLayout.QUERY_NAME_SPACE_AT, nameSpace);
+            int record = i * KvLayout.QUERY_SIZE;
+            ByteBuffer out = scratch.queries.values();
+            out.putLong(record + KvLayout.QUERY_OFFSET_AT, at);
+            out.putInt(record + KvLayout.QUERY_COUNT_AT, query.blocks());
+            out.putInt(record + KvLayout.QUERY_NAME_SPACE_AT, nameSpace);
             at += query.blocks();
         }
         int stride = ask(queries.size(), blocks);
@@ -132,24 +133,24 @@ final class BatchMatch {
             return PrefixMatch.none(query.blockSize(), 0);
         }
         int stride = Math.max(64, slots);
-        MemorySegment rows = scratch.rows.segment();
-        long first = (long) number * Tier.COUNT * stride;
-        long last = first + (long) (Tier.COUNT - 1) * stride; // holds every slot that any tier has
+        ByteBuffer rows = scratch.rows.values();
+        int first = number * Tier.COUNT * stride;
+        int last = first + (Tier.COUNT - 1) * stride; // holds every slot that any tier has
         int count = 0;
         for (int slot = 0; slot < slots; slot++) {
-            count += rows.getAtIndex(ValueLayout.JAVA_INT, last + slot) != 0 ? 1 : 0;
+            count += rows.getInt(Integer.BYTES * (last + slot)) != 0 ? 1 : 0;
         }
         int[] numbers = new int[count];
         int[] depths = new int[count * Tier.COUNT];
         int i = 0;
         for (int slot = 0; slot < slots; slot++) {
-            if (rows.getAtIndex(ValueLayout.JAVA_INT, last + slot) == 0) {
+            if (rows.getInt(Integer.BYTES * (last + slot)) == 0) {
                 continue;
             }
             numbers[i] = slot;
             for (int tier = 0; tier < Tier.COUNT; tier++) {
                 depths[i * Tier.COUNT + tier] =
-                        rows.getAtIndex(ValueLayout.JAVA_INT, first + (long) tier * stride + slot);
+                        rows.getInt(Integer.BYTES * (first + tier * stride + slot));
             }
             i++;
         }

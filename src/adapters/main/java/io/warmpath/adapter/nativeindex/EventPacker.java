@@ -5,6 +5,7 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixSpace;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.function.ToLongFunction;
 
 /** Writes events as the packed records of {@code kvi_apply}. One thread at a time. */
@@ -52,32 +53,28 @@ final class EventPacker {
         switch (event) {
             case PrefixEvent.Stored s -> {
                 head(size, KvLayout.STORED_TOKENS, s.tier().number(), s.slot().value());
-                MemorySegment to = buffer.segment();
-                to.set(
-                        ValueLayout.JAVA_SHORT,
-                        used + KvLayout.EVENT_FLAGS_AT,
-                        s.hasParent() ? KvLayout.HAS_PARENT : 0);
-                to.set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_N_AT, s.hashes().length);
-                to.set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_BLOCK_SIZE_AT, s.blockSize());
-                to.set(
-                        ValueLayout.JAVA_LONG,
-                        used + KvLayout.EVENT_PARENT_AT,
-                        s.hasParent() ? s.parent() : 0);
-                to.set(
-                        ValueLayout.JAVA_LONG,
-                        used + KvLayout.EVENT_SEED_AT,
-                        seeds.applyAsLong(s.space()));
+                ByteBuffer to = buffer.values();
+                int at = (int) used;
+                to.putShort(at + KvLayout.EVENT_FLAGS_AT, s.hasParent() ? KvLayout.HAS_PARENT : 0);
+                to.putInt(at + KvLayout.EVENT_N_AT, s.hashes().length);
+                to.putInt(at + KvLayout.EVENT_BLOCK_SIZE_AT, s.blockSize());
+                to.putLong(at + KvLayout.EVENT_PARENT_AT, s.hasParent() ? s.parent() : 0);
+                to.putLong(at + KvLayout.EVENT_SEED_AT, seeds.applyAsLong(s.space()));
                 long tokensAt = hashes(s.hashes());
                 MemorySegment.copy(
-                        s.tokens(), 0, to, ValueLayout.JAVA_INT, tokensAt, s.tokens().length);
+                        s.tokens(),
+                        0,
+                        buffer.segment(),
+                        ValueLayout.JAVA_INT,
+                        tokensAt,
+                        s.tokens().length);
                 if (s.tokens().length % 2 != 0) { // the padding is never left to chance
-                    to.set(ValueLayout.JAVA_INT, tokensAt + 4L * s.tokens().length, 0);
+                    to.putInt((int) tokensAt + 4 * s.tokens().length, 0);
                 }
             }
             case PrefixEvent.Removed r -> {
                 head(size, KvLayout.REMOVED, r.tier().number(), r.slot().value());
-                buffer.segment()
-                        .set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_N_AT, r.hashes().length);
+                buffer.values().putInt((int) used + KvLayout.EVENT_N_AT, r.hashes().length);
                 hashes(r.hashes());
             }
             case PrefixEvent.Cleared c -> {
@@ -90,12 +87,13 @@ final class EventPacker {
 
     /** Writes the common fields and zeroes the rest of the head. */
     private void head(long size, byte kind, int tier, int slot) {
-        MemorySegment to = buffer.segment();
-        to.asSlice(used, KvLayout.EVENT_SIZE).fill((byte) 0);
-        to.set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_SIZE_AT, (int) size);
-        to.set(ValueLayout.JAVA_BYTE, used + KvLayout.EVENT_KIND_AT, kind);
-        to.set(ValueLayout.JAVA_BYTE, used + KvLayout.EVENT_TIER_AT, (byte) tier);
-        to.set(ValueLayout.JAVA_INT, used + KvLayout.EVENT_SLOT_AT, slot);
+        buffer.segment().asSlice(used, KvLayout.EVENT_SIZE).fill((byte) 0);
+        ByteBuffer to = buffer.values();
+        int at = (int) used;
+        to.putInt(at + KvLayout.EVENT_SIZE_AT, (int) size);
+        to.put(at + KvLayout.EVENT_KIND_AT, kind);
+        to.put(at + KvLayout.EVENT_TIER_AT, (byte) tier);
+        to.putInt(at + KvLayout.EVENT_SLOT_AT, slot);
     }
 
     /** Writes the hashes behind the head; returns where the next field starts. */

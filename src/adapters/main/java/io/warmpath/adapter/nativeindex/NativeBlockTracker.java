@@ -9,6 +9,7 @@ import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -35,25 +36,15 @@ public final class NativeBlockTracker implements BlockTracker {
         Scratch s = guard.enter();
         try {
             s.queries.ensure(KvLayout.TRACKER_CONFIG_SIZE);
-            MemorySegment config =
-                    s.queries.segment().asSlice(0, KvLayout.TRACKER_CONFIG_SIZE).fill((byte) 0);
-            config.set(
-                    ValueLayout.JAVA_INT,
-                    KvLayout.TRACKER_CONFIG_SIZE_AT,
-                    KvLayout.TRACKER_CONFIG_SIZE);
-            config.set(
-                    ValueLayout.JAVA_INT,
-                    KvLayout.TRACKER_CONFIG_BLOCK_SIZE_AT,
-                    options.blockSize());
-            config.set(
-                    ValueLayout.JAVA_INT,
+            s.queries.segment().asSlice(0, KvLayout.TRACKER_CONFIG_SIZE).fill((byte) 0);
+            ByteBuffer config = s.queries.values();
+            config.putInt(KvLayout.TRACKER_CONFIG_SIZE_AT, KvLayout.TRACKER_CONFIG_SIZE);
+            config.putInt(KvLayout.TRACKER_CONFIG_BLOCK_SIZE_AT, options.blockSize());
+            config.putInt(
                     KvLayout.TRACKER_CONFIG_HASHING_AT,
                     options.hashing() == Hashing.CHAINED ? KvLayout.CHAINED : KvLayout.POSITION);
-            config.set(
-                    ValueLayout.JAVA_LONG,
-                    KvLayout.TRACKER_CONFIG_MAX_BLOCKS_AT,
-                    options.maxBlocks());
-            Status.check(KvIndexLibrary.kvt_open(config.address(), s.out.address()), "kvt_open");
+            config.putLong(KvLayout.TRACKER_CONFIG_MAX_BLOCKS_AT, options.maxBlocks());
+            Status.check(KvIndexLibrary.kvt_open(s.queries.address(), s.out.address()), "kvt_open");
             handle = s.outLong(0);
         } finally {
             guard.exit(s);
@@ -113,11 +104,11 @@ public final class NativeBlockTracker implements BlockTracker {
         int count = s.outInt(0);
         int[] slots = new int[count];
         int[] depths = new int[count * Tier.COUNT];
-        MemorySegment hits = s.hits.segment();
+        ByteBuffer hits = s.hits.values();
         for (int i = 0; i < count; i++) {
-            long hit = (long) i * KvLayout.TRACKER_HIT_SIZE;
-            slots[i] = hits.get(ValueLayout.JAVA_INT, hit + KvLayout.TRACKER_HIT_BACKEND_AT);
-            int depth = hits.get(ValueLayout.JAVA_INT, hit + KvLayout.TRACKER_HIT_BLOCKS_AT);
+            int hit = i * KvLayout.TRACKER_HIT_SIZE;
+            slots[i] = hits.getInt(hit + KvLayout.TRACKER_HIT_BACKEND_AT);
+            int depth = hits.getInt(hit + KvLayout.TRACKER_HIT_BLOCKS_AT);
             Arrays.fill(depths, i * Tier.COUNT, (i + 1) * Tier.COUNT, depth);
         }
         return new PrefixMatch(blockSize, blocks, slots, depths);

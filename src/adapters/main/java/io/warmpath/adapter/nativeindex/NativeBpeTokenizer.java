@@ -6,6 +6,7 @@ import io.warmpath.tokens.text.UnencodableTextException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,10 +31,10 @@ public final class NativeBpeTokenizer implements TextTokenizer {
         reversible = parts.reversible();
         try (Arena arena = Arena.ofConfined()) {
             KvIndexLibrary.load(library);
-            MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
+            MemorySegment out = arena.allocate(Long.BYTES, Long.BYTES);
             MemorySegment config = new TokenizerConfigBuffer(arena, parts).config();
             Status.check(KvIndexLibrary.ktk_open(config.address(), out.address()), "ktk_open");
-            handle = out.get(ValueLayout.JAVA_LONG, 0);
+            handle = OffHeap.values(out).getLong(0);
         } catch (NativeIndexException e) {
             throw new IllegalArgumentException(e.getMessage(), e);
         }
@@ -173,6 +174,7 @@ public final class NativeBpeTokenizer implements TextTokenizer {
             MemorySegment config = arena.allocate(KvLayout.TOKENIZER_CONFIG_SIZE, 8).fill((byte) 0);
             int[] ids = parts.ids();
             List<BpeParts.Added> added = parts.added();
+            ByteBuffer values = OffHeap.values(config);
             MemorySegment vocabulary = arena.allocate((long) ids.length * KvLayout.TOKEN_SIZE, 8);
             MemorySegment special = arena.allocate((long) added.size() * KvLayout.TOKEN_SIZE, 8);
             byte[] known = parts.bytes();
@@ -184,10 +186,12 @@ public final class NativeBpeTokenizer implements TextTokenizer {
             }
             MemorySegment bytes = arena.allocate(total);
             MemorySegment.copy(known, 0, bytes, ValueLayout.JAVA_BYTE, 0, known.length);
+            ByteBuffer tokens = OffHeap.values(vocabulary);
+            ByteBuffer specials = OffHeap.values(special);
             long offset = 0;
             int[] lengths = parts.lengths();
             for (int i = 0; i < ids.length; i++) {
-                token(vocabulary, i, offset, lengths[i], ids[i], 0);
+                token(tokens, i, offset, lengths[i], ids[i], 0);
                 offset += lengths[i];
             }
             for (int i = 0; i < contents.length; i++) {
@@ -195,54 +199,49 @@ public final class NativeBpeTokenizer implements TextTokenizer {
                 MemorySegment.copy(
                         content, 0, bytes, ValueLayout.JAVA_BYTE, offset, content.length);
                 BpeParts.Added one = added.get(i);
-                token(special, i, offset, content.length, one.id(), flags(one));
+                token(specials, i, offset, content.length, one.id(), flags(one));
                 offset += content.length;
             }
             int[] merges = parts.merges();
             int[] steps = parts.steps().stream().mapToInt(NativeBpeTokenizer::code).toArray();
-            config.set(
-                    ValueLayout.JAVA_INT,
-                    KvLayout.TOKENIZER_CONFIG_SIZE_AT,
-                    KvLayout.TOKENIZER_CONFIG_SIZE);
-            config.set(
-                    ValueLayout.JAVA_INT,
+            values.putInt(KvLayout.TOKENIZER_CONFIG_SIZE_AT, KvLayout.TOKENIZER_CONFIG_SIZE);
+            values.putInt(
                     KvLayout.TOKENIZER_CONFIG_FLAGS_AT,
                     (parts.nfc() ? KvLayout.NFC : 0)
                             | (parts.ignoresMerges() ? KvLayout.IGNORE_MERGES : 0));
-            config.set(ValueLayout.JAVA_LONG, KvLayout.TOKENIZER_CONFIG_BYTES_AT, bytes.address());
-            config.set(ValueLayout.JAVA_LONG, KvLayout.TOKENIZER_CONFIG_BYTE_COUNT_AT, total);
-            array(config, 0, vocabulary, ids.length);
-            array(config, 1, special, contents.length);
-            array(config, 2, ints(merges), merges.length / 3);
-            array(config, 3, ints(steps), steps.length);
-            array(config, 4, ints(parts.before()), parts.before().length);
-            array(config, 5, ints(parts.behind()), parts.behind().length);
+            values.putLong(KvLayout.TOKENIZER_CONFIG_BYTES_AT, bytes.address());
+            values.putLong(KvLayout.TOKENIZER_CONFIG_BYTE_COUNT_AT, total);
+            array(values, 0, vocabulary, ids.length);
+            array(values, 1, special, contents.length);
+            array(values, 2, ints(merges), merges.length / 3);
+            array(values, 3, ints(steps), steps.length);
+            array(values, 4, ints(parts.before()), parts.before().length);
+            array(values, 5, ints(parts.behind()), parts.behind().length);
             return config;
         }
 
         /** The addresses lie one behind the other, as do the counts, in the same order. */
-        private static void array(MemorySegment config, int at, MemorySegment array, int count) {
-            config.set(
-                    ValueLayout.JAVA_LONG,
-                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_AT + (long) at * Long.BYTES,
-                    array.address());
-            config.set(
-                    ValueLayout.JAVA_INT,
-                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_COUNT_AT + (long) at * Integer.BYTES,
-                    count);
+        private static void array(ByteBuffer values, int at, MemorySegment array, int count) {
+            values.putLong(
+                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_AT + at * Long.BYTES, array.address());
+            values.putInt(
+                    KvLayout.TOKENIZER_CONFIG_VOCABULARY_COUNT_AT + at * Integer.BYTES, count);
         }
 
         private MemorySegment ints(int[] values) {
-            return arena.allocateFrom(ValueLayout.JAVA_INT, values);
+            MemorySegment memory =
+                    arena.allocate((long) Integer.BYTES * values.length, Integer.BYTES);
+            MemorySegment.copy(values, 0, memory, ValueLayout.JAVA_INT, 0, values.length);
+            return memory;
         }
 
         private static void token(
-                MemorySegment tokens, int index, long offset, int length, int id, int flags) {
-            long at = (long) index * KvLayout.TOKEN_SIZE;
-            tokens.set(ValueLayout.JAVA_LONG, at + KvLayout.TOKEN_OFFSET_AT, offset);
-            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_LENGTH_AT, length);
-            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_ID_AT, id);
-            tokens.set(ValueLayout.JAVA_INT, at + KvLayout.TOKEN_FLAGS_AT, flags);
+                ByteBuffer tokens, int index, long offset, int length, int id, int flags) {
+            int at = index * KvLayout.TOKEN_SIZE;
+            tokens.putLong(at + KvLayout.TOKEN_OFFSET_AT, offset);
+            tokens.putInt(at + KvLayout.TOKEN_LENGTH_AT, length);
+            tokens.putInt(at + KvLayout.TOKEN_ID_AT, id);
+            tokens.putInt(at + KvLayout.TOKEN_FLAGS_AT, flags);
         }
     }
 

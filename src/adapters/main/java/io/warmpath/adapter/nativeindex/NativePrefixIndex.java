@@ -15,6 +15,7 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.PromptIndex;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -396,12 +397,12 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     static PrefixMatch read(Scratch s, int count, int blockSize, int blocks) {
         int[] slots = new int[count];
         int[] depths = new int[count * Tier.COUNT];
-        MemorySegment hits = s.hits.segment();
+        ByteBuffer hits = s.hits.values();
         for (int i = 0; i < count; i++) {
-            long hit = (long) i * KvLayout.HIT_SIZE;
-            slots[i] = hits.get(ValueLayout.JAVA_INT, hit + KvLayout.HIT_SLOT_AT);
+            int hit = i * KvLayout.HIT_SIZE;
+            slots[i] = hits.getInt(hit + KvLayout.HIT_SLOT_AT);
             MemorySegment.copy(
-                    hits,
+                    s.hits.segment(),
                     ValueLayout.JAVA_INT,
                     hit + KvLayout.HIT_DEPTH_AT,
                     depths,

@@ -9,6 +9,7 @@ import io.warmpath.tokens.text.TextTokenizer;
 import io.warmpath.tokens.text.UnencodableTextException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,21 +91,17 @@ final class NativePromptIndex implements PromptIndex {
     private static void query(
             Scratch t, int length, int flags, int blockSize, long seed, int mostNew) {
         t.queries.ensure(KvLayout.TEXT_QUERY_SIZE);
-        MemorySegment q = t.queries.segment();
-        q.set(ValueLayout.JAVA_INT, KvLayout.TEXT_QUERY_SIZE_AT, KvLayout.TEXT_QUERY_SIZE);
-        q.set(ValueLayout.JAVA_INT, KvLayout.TEXT_QUERY_FLAGS_AT, flags);
-        q.set(ValueLayout.JAVA_LONG, KvLayout.TEXT_QUERY_TEXT_AT, t.utf16.address());
-        q.set(ValueLayout.JAVA_LONG, KvLayout.TEXT_QUERY_LENGTH_AT, length);
-        q.set(ValueLayout.JAVA_LONG, KvLayout.TEXT_QUERY_SEED_AT, seed);
-        q.set(
-                ValueLayout.JAVA_LONG,
+        ByteBuffer q = t.queries.values();
+        q.putInt(KvLayout.TEXT_QUERY_SIZE_AT, KvLayout.TEXT_QUERY_SIZE);
+        q.putInt(KvLayout.TEXT_QUERY_FLAGS_AT, flags);
+        q.putLong(KvLayout.TEXT_QUERY_TEXT_AT, t.utf16.address());
+        q.putLong(KvLayout.TEXT_QUERY_LENGTH_AT, length);
+        q.putLong(KvLayout.TEXT_QUERY_SEED_AT, seed);
+        q.putLong(
                 KvLayout.TEXT_QUERY_MOST_NEW_AT,
                 mostNew == Integer.MAX_VALUE ? -1L : (long) mostNew + RETOLD_BYTES);
-        q.set(
-                ValueLayout.JAVA_INT,
-                KvLayout.TEXT_QUERY_NAME_SPACE_AT,
-                NativePrefixIndex.NAME_SPACE);
-        q.set(ValueLayout.JAVA_INT, KvLayout.TEXT_QUERY_BLOCK_SIZE_AT, blockSize);
+        q.putInt(KvLayout.TEXT_QUERY_NAME_SPACE_AT, NativePrefixIndex.NAME_SPACE);
+        q.putInt(KvLayout.TEXT_QUERY_BLOCK_SIZE_AT, blockSize);
     }
 
     private int ask(Scratch s, Scratch t, NativeBpeTokenizer bpe, long blocks) {

@@ -7,7 +7,8 @@ import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.WorkerSlot;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,31 +27,26 @@ final class NativeSnapshots {
             throws SnapshotException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment watermark = arena.allocate(KvLayout.WATERMARK_SIZE, ALIGNMENT);
-            watermark.set(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SOURCE_AT, KEY);
-            watermark.set(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SEQUENCE_AT, key);
+            OffHeap.values(watermark).putLong(KvLayout.WATERMARK_SOURCE_AT, KEY);
+            OffHeap.values(watermark).putLong(KvLayout.WATERMARK_SEQUENCE_AT, key);
             MemorySegment slots =
                     arena.allocate(
                             (long) KvLayout.SNAPSHOT_SLOT_SIZE * Math.max(1, labels.size()),
                             ALIGNMENT);
+            ByteBuffer values = OffHeap.values(slots);
             for (int i = 0; i < labels.size(); i++) {
                 Label label = labels.get(i);
-                long at = (long) i * KvLayout.SNAPSHOT_SLOT_SIZE;
-                slots.set(
-                        ValueLayout.JAVA_INT,
-                        at + KvLayout.SNAPSHOT_SLOT_SLOT_AT,
-                        label.slot().value());
-                slots.set(ValueLayout.JAVA_INT, at + KvLayout.SNAPSHOT_SLOT_RANK_AT, label.rank());
-                slots.set(
-                        ValueLayout.JAVA_LONG,
-                        at + KvLayout.SNAPSHOT_SLOT_WORKER_AT,
-                        label.worker());
+                int at = i * KvLayout.SNAPSHOT_SLOT_SIZE;
+                values.putInt(at + KvLayout.SNAPSHOT_SLOT_SLOT_AT, label.slot().value());
+                values.putInt(at + KvLayout.SNAPSHOT_SLOT_RANK_AT, label.rank());
+                values.putLong(at + KvLayout.SNAPSHOT_SLOT_WORKER_AT, label.worker());
             }
             MemorySegment info = arena.allocate(KvLayout.SNAPSHOT_INFO_SIZE, ALIGNMENT);
             MemorySegment message = arena.allocate(MESSAGE_BYTES);
             int status =
                     KvIndexLibrary.kvi_snapshot_save(
                             handle,
-                            arena.allocateFrom(file.toString()).address(),
+                            cString(arena, file.toString()).address(),
                             watermark.address(),
                             1,
                             slots.address(),
@@ -62,9 +58,9 @@ final class NativeSnapshots {
             return new Taken(
                     List.of(),
                     key,
-                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_BYTES_AT),
+                    OffHeap.values(info).getLong(KvLayout.SNAPSHOT_INFO_BYTES_AT),
                     0,
-                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_LONGEST_HOLD_AT));
+                    OffHeap.values(info).getLong(KvLayout.SNAPSHOT_INFO_LONGEST_HOLD_AT));
         }
     }
 
@@ -79,7 +75,7 @@ final class NativeSnapshots {
             int status =
                     KvIndexLibrary.kvi_snapshot_load(
                             handle,
-                            arena.allocateFrom(file.toString()).address(),
+                            cString(arena, file.toString()).address(),
                             watermarks.address(),
                             1,
                             slots.address(),
@@ -88,34 +84,39 @@ final class NativeSnapshots {
                             message.address(),
                             MESSAGE_BYTES);
             check(status, "kvi_snapshot_load", message);
-            int marks = info.get(ValueLayout.JAVA_INT, KvLayout.SNAPSHOT_INFO_WATERMARKS_AT);
+            int marks = OffHeap.values(info).getInt(KvLayout.SNAPSHOT_INFO_WATERMARKS_AT);
             boolean ours =
                     marks == 1
-                            && watermarks.get(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SOURCE_AT)
+                            && OffHeap.values(watermarks).getLong(KvLayout.WATERMARK_SOURCE_AT)
                                     == KEY;
             return new Taken(
-                    labels(slots, info.get(ValueLayout.JAVA_INT, KvLayout.SNAPSHOT_INFO_SLOTS_AT)),
-                    ours
-                            ? watermarks.get(ValueLayout.JAVA_LONG, KvLayout.WATERMARK_SEQUENCE_AT)
-                            : 0,
-                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_BYTES_AT),
-                    info.get(ValueLayout.JAVA_LONG, KvLayout.SNAPSHOT_INFO_DROPPED_RUNS_AT),
+                    labels(
+                            OffHeap.values(slots),
+                            OffHeap.values(info).getInt(KvLayout.SNAPSHOT_INFO_SLOTS_AT)),
+                    ours ? OffHeap.values(watermarks).getLong(KvLayout.WATERMARK_SEQUENCE_AT) : 0,
+                    OffHeap.values(info).getLong(KvLayout.SNAPSHOT_INFO_BYTES_AT),
+                    OffHeap.values(info).getLong(KvLayout.SNAPSHOT_INFO_DROPPED_RUNS_AT),
                     0);
         }
     }
 
-    private static List<Label> labels(MemorySegment slots, int count) {
+    /** As C has it: UTF-8 and a zero. */
+    private static MemorySegment cString(Arena arena, String text) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        MemorySegment memory = arena.allocate(utf8.length + 1L); // zeros
+        OffHeap.values(memory).put(0, utf8);
+        return memory;
+    }
+
+    private static List<Label> labels(ByteBuffer slots, int count) {
         List<Label> labels = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            long at = (long) i * KvLayout.SNAPSHOT_SLOT_SIZE;
+            int at = i * KvLayout.SNAPSHOT_SLOT_SIZE;
             labels.add(
                     new Label(
-                            new WorkerSlot(
-                                    slots.get(
-                                            ValueLayout.JAVA_INT,
-                                            at + KvLayout.SNAPSHOT_SLOT_SLOT_AT)),
-                            slots.get(ValueLayout.JAVA_LONG, at + KvLayout.SNAPSHOT_SLOT_WORKER_AT),
-                            slots.get(ValueLayout.JAVA_INT, at + KvLayout.SNAPSHOT_SLOT_RANK_AT)));
+                            new WorkerSlot(slots.getInt(at + KvLayout.SNAPSHOT_SLOT_SLOT_AT)),
+                            slots.getLong(at + KvLayout.SNAPSHOT_SLOT_WORKER_AT),
+                            slots.getInt(at + KvLayout.SNAPSHOT_SLOT_RANK_AT)));
         }
         return labels;
     }
@@ -123,7 +124,13 @@ final class NativeSnapshots {
     private static void check(int status, String call, MemorySegment message)
             throws SnapshotException {
         if (status == KvLayout.E_DAMAGED || status == KvLayout.E_IO) {
-            throw new SnapshotException(message.getString(0));
+            byte[] text = new byte[MESSAGE_BYTES];
+            OffHeap.values(message).get(0, text);
+            int length = 0;
+            while (length < text.length && text[length] != 0) {
+                length++;
+            }
+            throw new SnapshotException(new String(text, 0, length, StandardCharsets.UTF_8));
         }
         if (status == KvLayout.E_MEMORY) {
             throw new SnapshotException("there is no memory for it");

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -110,25 +111,25 @@ final class Scratch {
         return chars;
     }
 
-    int outInt(long offset) {
-        return out.segment().get(ValueLayout.JAVA_INT, offset);
+    int outInt(int offset) {
+        return out.values().getInt(offset);
     }
 
-    long outLong(long offset) {
-        return out.segment().get(ValueLayout.JAVA_LONG, offset);
+    long outLong(int offset) {
+        return out.values().getLong(offset);
     }
 
     /** Makes an index; its handle is then the first result. */
     int open(long orphanLimit, int ghostPercent, DecisionLimits decisions, long maxBytes) {
-        MemorySegment config = text.segment().asSlice(0, KvLayout.CONFIG_SIZE).fill((byte) 0);
-        config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_SIZE_AT, KvLayout.CONFIG_SIZE);
-        config.set(ValueLayout.JAVA_INT, KvLayout.CONFIG_GHOST_PERCENT_AT, ghostPercent);
-        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_ORPHAN_LIMIT_AT, orphanLimit);
-        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_BYTE_BUDGET_AT, maxBytes);
-        config.set(ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_TTL_AT, decisions.ttlMillis());
-        config.set(
-                ValueLayout.JAVA_LONG, KvLayout.CONFIG_DECISION_CAPACITY_AT, decisions.capacity());
-        return KvIndexLibrary.kvi_open(config.address(), out.address());
+        text.segment().asSlice(0, KvLayout.CONFIG_SIZE).fill((byte) 0);
+        ByteBuffer config = text.values();
+        config.putInt(KvLayout.CONFIG_SIZE_AT, KvLayout.CONFIG_SIZE);
+        config.putInt(KvLayout.CONFIG_GHOST_PERCENT_AT, ghostPercent);
+        config.putLong(KvLayout.CONFIG_ORPHAN_LIMIT_AT, orphanLimit);
+        config.putLong(KvLayout.CONFIG_BYTE_BUDGET_AT, maxBytes);
+        config.putLong(KvLayout.CONFIG_DECISION_TTL_AT, decisions.ttlMillis());
+        config.putLong(KvLayout.CONFIG_DECISION_CAPACITY_AT, decisions.capacity());
+        return KvIndexLibrary.kvi_open(text.address(), out.address());
     }
 
     /** Hash seed of a space. */

@@ -1,0 +1,133 @@
+# native-image: the gateway as a native executable in target/native-image. Sourced by ./warmpath.
+#
+# The builder is a GraalVM or Mandrel for JDK 25 where there is one (GRAALVM_HOME, or native-image in PATH), else one that
+# src/native-image/assemble.sh puts together in .tools/native-image-builder.
+# shellcheck shell=sh
+
+native_folder=$target/native-image
+native_stamp=$native_folder/built.stamp
+own_builder=$root/.tools/native-image-builder
+# What assembling wants beside the build's own tools, as Debian's packages: the JDK's configure asks for all of them.
+BUILDER_PACKAGES='autoconf make gcc g++ zip unzip zlib1g-dev libasound2-dev libcups2-dev libfontconfig-dev libx11-dev libxext-dev
+    libxrender-dev libxrandr-dev libxtst-dev libxt-dev'
+
+# is_native_image COMMAND: it builds for this JDK's version.
+is_native_image() {
+    [ -x "$1" ] && "$1" --version 2>/dev/null | head -n 1 | grep -q "^native-image $JAVA_MAJOR\."
+}
+
+# One word that changes with any input of our own builder.
+builder_key() {
+    (cd "$root/src/native-image" && find . -type f -exec cksum {} + | LC_ALL=C sort | cksum)
+    cat "$JAVA_HOME/release"
+}
+
+# Sets native_image to a command; status 77 where none can be had.
+need_native_image() {
+    need_java
+    for native_image in "${GRAALVM_HOME:+$GRAALVM_HOME/bin/native-image}" "$(command -v native-image || :)"; do
+        if is_native_image "$native_image"; then return 0; fi
+    done
+    native_image=$own_builder/bin/native-image
+    [ "$(cat "$own_builder/made-of" 2>/dev/null)" = "$(builder_key)" ] && return 0
+    if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ] || ! command -v apt-get >/dev/null 2>&1; then
+        say "there is no native-image for JDK $JAVA_MAJOR (GRAALVM_HOME, PATH), and one is assembled on Debian for x86-64 only"
+        return 77
+    fi
+    if ! is_root; then
+        for package in $BUILDER_PACKAGES; do
+            dpkg -s "$package" >/dev/null 2>&1 || absent="${absent-} $package"
+        done
+        [ -z "${absent-}" ] || {
+            say "to assemble a native-image builder, run first: sudo apt-get install -y$absent"
+            return 77
+        }
+    else
+        # shellcheck disable=SC2086 # names are words
+        (install_packages $BUILDER_PACKAGES) || return 77
+    fi
+    # shellcheck disable=SC2086 # options are words
+    sh "$root/src/native-image/assemble.sh" "$JAVA_HOME" "$own_builder" "$MAVEN" $maven_opts || return 77
+    builder_key >"$own_builder/made-of"
+}
+
+# native_sources: jars and arguments for the builder, by Quarkus, in target/gateway/native-sources.
+native_sources() {
+    maven package -Dmaven.test.skip=true -Dquarkus.native.enabled=true -Dquarkus.native.sources-only=true \
+        -Dquarkus.package.jar.enabled=false
+}
+
+# library JAR FOLDER-IN-IT: what lies there goes beside the executable.
+library() {
+    unzip -q -o -j "$1" "$2/*.so" -d "$native_folder/lib"
+}
+
+# build_native_image LEVEL: status 77 where no builder can be had.
+build_native_image() {
+    need_toolchain
+    need_native_image || return $?
+    wanted="$(input_stamp) $1 $("$native_image" --version | cksum)"
+    [ -x "$native_folder/warmpath" ] && [ "$(cat "$native_stamp" 2>/dev/null)" = "$wanted" ] && return 0
+    take_lock
+    rm -f "$native_stamp"
+    say "building the executable with $native_image: some ten minutes on two cores and 5 GB of memory (log: target/native-image/build.log)"
+    native_sources || return 1
+    sources=$target/gateway/native-sources
+    rm -rf "$native_folder/lib"
+    mkdir -p "$native_folder/lib"
+    (cd "$sources" && "$native_image" "@native-image.args" "-O$1" -o "$native_folder/warmpath") >"$native_folder/build.log" 2>&1 </dev/null || {
+        tail -n 40 "$native_folder/build.log" >&2
+        return 1
+    }
+    library "$(find "$sources/lib" -name '*jna-*.jar')" "com/sun/jna/linux-$(jna_architecture)" || return 1
+    library "$(find "$sources/lib" -name '*huggingface.tokenizers-*.jar')" "native/lib/linux-$(uname -m)/cpu" || return 1
+    cp "$target/adapters/classes/linux-$(jna_architecture)/libkvindex.so" "$native_folder/lib/" || return 1
+    cp "$root/LICENSE" "$native_folder/"
+    printf '%s\n' "$wanted" >"$native_stamp"
+    free_lock
+    say "built target/native-image/warmpath ($(($(wc -c <"$native_folder/warmpath") / 1000000)) MB)"
+}
+
+jna_architecture() {
+    case $(uname -m) in
+        x86_64) echo x86-64 ;;
+        *) uname -m ;;
+    esac
+}
+
+run_native_image() {
+    level=2
+    case ${1-} in
+        '') ;;
+        --quick) level=b ;;
+        *) die 2 "native-image does not know '$1'; ./warmpath help native-image explains it" ;;
+    esac
+    build_native_image "$level"
+}
+
+# The steps of verify. Status 77 where no builder can be had; the sizes of the heap are those of the same test with the JVM.
+native_e2e_test() {
+    build_native_image 2 || return $?
+    build_gateway
+    E2E_GATEWAY="$native_folder/warmpath -Xmx512m -Xmn64m" sh "$root/src/test/e2e/run.sh"
+}
+
+native_attack_test() {
+    build_native_image 2 || return $?
+    build_gateway
+    python3 -B "$root/src/test/attack/run.py" --smoke --gateway "$native_folder/warmpath serve"
+}
+
+native_probe_test() {
+    build_native_image 2 || return $?
+    build_gateway
+    find_java || need_java
+    python3 -B "$root/src/test/e2e/executable.py" --root "$root" --java "$JAVA_HOME/bin/java" -- "$native_folder/warmpath" serve
+}
+
+native_soak_test() {
+    build_native_image 2 || return $?
+    build_gateway
+    find_java || need_java
+    python3 "$root/src/test/soak/soak.py" --root "$root" --java "$JAVA_HOME/bin/java" --gateway "$native_folder/warmpath" --duration "$1"
+}
