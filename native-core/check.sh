@@ -62,5 +62,7 @@ for preset in "$@"; do
         echo "native $preset: COMPILED ONLY, no test was run: there is no emulator (install qemu-user-static, remove $out)"
         continue
     fi
+    # Each test that could not run says why.
+    sed -n 's/^SKIPPED: /native '"$preset"': SKIPPED: /p' "$out/Testing/Temporary/LastTest.log"
     echo "native $preset: $(sed -n 's/^\(.* tests passed\).*/\1/p' "$log") in $(($(date +%s) - started)) s"
 done

@@ -38,14 +38,6 @@ std::span<hit> hits(kvi_hit* out, std::uint32_t capacity) {
 
 extern "C" {
 
-std::int32_t kvi_abi_version(std::uint32_t* out_version) {
-    if (!writable(out_version)) {
-        return KVI_E_ARGUMENT;
-    }
-    *out_version = KVI_ABI_VERSION;
-    return KVI_OK;
-}
-
 const char* kvi_status_text(std::int32_t status) {
     switch (status) {
     case KVI_OK:

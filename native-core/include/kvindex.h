@@ -239,8 +239,13 @@ typedef struct kvi_best_found {
     kvi_looked how;
 } kvi_best_found;
 
-/* KVI_ABI_VERSION of the library. O(1). */
+/* KVI_ABI_VERSION of the library. O(1). On any CPU. */
 int32_t kvi_abi_version(uint32_t* out_version);
+
+/* Names of what the library needs of the CPU and this one lacks, such as "SSE4.2, POPCNT", cut to fit, ending
+ * with 0; empty: it has all. On any CPU, while every function but this and kvi_abi_version may stop the process
+ * where something is lacking: the loader asks first. On x86-64 the library needs x86-64-v2. O(1). */
+int32_t kvi_cpu_lacks(char* out_names, uint32_t capacity);
 
 /* Static text for a status; never NULL. O(1). */
 const char* kvi_status_text(int32_t status);

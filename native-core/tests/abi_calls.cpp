@@ -664,6 +664,11 @@ private:
         settle(kvi_stats(m_index, null ? nullptr : stats.data()), wanted, false);
         settle(kvi_slot_close(nullptr, 0), KVI_E_ARGUMENT, false);
         REQUIRE(null == number.untouched() && null == stats.untouched() && null == seed.untouched());
+        room<char> lacks(64);
+        const std::uint32_t capacity = m_choices.below(64);
+        settle(kvi_cpu_lacks(null ? nullptr : lacks.data(), capacity),
+               null || capacity == 0 ? KVI_E_ARGUMENT : KVI_OK, false);
+        REQUIRE((null || capacity == 0) ? lacks.untouched() : lacks[0] == 0); // it runs here
         REQUIRE(std::strlen(kvi_status_text(static_cast<std::int32_t>(m_choices.below(20)) - 10)) != 0);
         kvi_config config{};
         config.size = m_choices.below(64);

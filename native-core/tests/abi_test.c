@@ -48,6 +48,12 @@ enum { BLOCK = 16, BLOCKS = 3, SPACE = 1 };
 
 int main(void) {
     uint32_t version = 0;
+    char lacks[64] = "?";
+    CHECK(kvi_cpu_lacks(lacks, sizeof lacks) == KVI_OK && kvi_cpu_lacks(NULL, 1) == KVI_E_ARGUMENT);
+    if (lacks[0] != 0) {
+        printf("this CPU lacks %s\n", lacks);
+        return 3;
+    }
     CHECK(kvi_abi_version(&version) == KVI_OK && version == KVI_ABI_VERSION);
 
     kvi_index* index = NULL;

@@ -7,6 +7,7 @@ import com.sun.jna.NativeLibrary;
 import com.sun.jna.Platform;
 import com.sun.jna.Pointer;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -25,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class KvIndexLibrary {
     static final String PATH_PROPERTY = "warmpath.index.native-path";
+
+    /** Room in bytes for names of what a CPU may lack. */
+    private static final int CPU_NAMES = 64;
 
     private static @Nullable Path loaded;
 
@@ -237,7 +241,7 @@ final class KvIndexLibrary {
         return file;
     }
 
-    /** Binds this file, after a look at its ABI version. */
+    /** Binds this file, after a look at its ABI version and at what it needs of the CPU. */
     static void bind(Path file) {
         if (!Files.isRegularFile(file)) {
             throw new NativeIndexException(
@@ -256,6 +260,7 @@ final class KvIndexLibrary {
         }
         // The version is asked before anything else is bound: another ABI may lack functions.
         requireAbi(file, abiOf(file, library));
+        requireCpu(file, lackingFor(file, library));
         try {
             Native.register(KvIndexLibrary.class, library);
         } catch (UnsatisfiedLinkError e) {
@@ -291,6 +296,29 @@ final class KvIndexLibrary {
                             + ", this gateway needs "
                             + KvLayout.ABI_VERSION
                             + "; rebuild with `./warmpath native`");
+        }
+    }
+
+    /** What the library needs of the CPU and this one lacks; empty: it has all. */
+    private static String lackingFor(Path file, NativeLibrary library) {
+        try (Memory names = new Memory(CPU_NAMES)) {
+            Function ask = library.getFunction("kvi_cpu_lacks");
+            int status = ask.invokeInt(new Object[] {names, CPU_NAMES});
+            if (status != KvLayout.OK) {
+                throw new NativeIndexException(file + " does not tell what it needs: " + status);
+            }
+            return names.getString(0, StandardCharsets.US_ASCII.name());
+        }
+    }
+
+    static void requireCpu(Path file, String lacking) {
+        if (!lacking.isEmpty()) {
+            throw new NativeIndexException(
+                    "this CPU lacks "
+                            + lacking
+                            + ", which "
+                            + file
+                            + " needs; run it on x86-64-v2 or newer (server CPUs since 2009)");
         }
     }
 

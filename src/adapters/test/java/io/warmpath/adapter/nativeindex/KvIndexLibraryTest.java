@@ -33,6 +33,21 @@ class KvIndexLibraryTest {
     }
 
     @Test
+    void an_older_cpu_is_told_what_it_lacks() {
+        NativeIndexException e =
+                assertThrows(
+                        NativeIndexException.class,
+                        () ->
+                                KvIndexLibrary.requireCpu(
+                                        Path.of("/opt/libkvindex.so"), "SSE4.2, POPCNT"));
+        assertEquals(
+                "this CPU lacks SSE4.2, POPCNT, which /opt/libkvindex.so needs; run it on x86-64-v2"
+                        + " or newer (server CPUs since 2009)",
+                e.getMessage());
+        assertDoesNotThrow(() -> KvIndexLibrary.requireCpu(Path.of("x"), ""));
+    }
+
+    @Test
     void a_missing_library_is_named() {
         Path file = folder.resolve("libkvindex.so");
         NativeIndexException e =
