@@ -48,7 +48,7 @@ summary() {
 }
 
 shell_scripts() {
-    (cd "$root" && find warmpath .ci src/main/sh src/main/dist src/test src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
+    (cd "$root" && find warmpath .ci src/main/sh src/main/dist src/native-image src/test src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
 }
 
 check_scripts() {
@@ -79,7 +79,7 @@ check_shellcheck() {
 }
 
 cpp_files() {
-    (cd "$root" && find src-cpp native-core -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \))
+    (cd "$root" && find src-cpp native-core src/native-image -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.h' -o -name '*.c' \))
 }
 
 # Sets clang_format to the pinned version; another version would format differently and only make noise.

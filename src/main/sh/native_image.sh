@@ -34,18 +34,16 @@ need_native_image() {
         say "there is no native-image for JDK $JAVA_MAJOR (GRAALVM_HOME, PATH), and one is assembled on Debian for x86-64 only"
         return 77
     fi
-    if ! is_root; then
-        for package in $BUILDER_PACKAGES; do
-            dpkg -s "$package" >/dev/null 2>&1 || absent="${absent-} $package"
-        done
-        [ -z "${absent-}" ] || {
-            say "to assemble a native-image builder, run first: sudo apt-get install -y$absent"
-            return 77
-        }
-    else
-        # shellcheck disable=SC2086 # names are words
-        (install_packages $BUILDER_PACKAGES) || return 77
+    absent=
+    for package in $BUILDER_PACKAGES; do
+        dpkg -s "$package" >/dev/null 2>&1 || absent="$absent $package"
+    done
+    if [ -n "$absent" ] && ! is_root; then
+        say "to assemble a native-image builder, run first: sudo apt-get install -y$absent"
+        return 77
     fi
+    # shellcheck disable=SC2086 # names are words
+    [ -z "$absent" ] || (install_packages $absent) || return 77
     # shellcheck disable=SC2086 # options are words
     sh "$root/src/native-image/assemble.sh" "$JAVA_HOME" "$own_builder" "$MAVEN" $maven_opts || return 77
     builder_key >"$own_builder/made-of"
@@ -79,6 +77,8 @@ build_native_image() {
         tail -n 40 "$native_folder/build.log" >&2
         return 1
     }
+    # Parts of AWT, which the builder puts beside what might call them: the gateway draws nothing.
+    rm -f "$native_folder"/lib*.so
     library "$(find "$sources/lib" -name '*jna-*.jar')" "com/sun/jna/linux-$(jna_architecture)" || return 1
     library "$(find "$sources/lib" -name '*huggingface.tokenizers-*.jar')" "native/lib/linux-$(uname -m)/cpu" || return 1
     cp "$target/adapters/classes/linux-$(jna_architecture)/libkvindex.so" "$native_folder/lib/" || return 1

@@ -1,6 +1,7 @@
 /*
- * libchelper: the socket through which tools of the JDK attach to a running executable that was built with that. Only the owner of the
- * process may: the socket's file is readable by nobody else, and whoever connects is asked for its identity (unix(7), SO_PEERCRED).
+ * libchelper: the socket through which tools of the JDK attach to a running executable that was built with
+ * that. Only the owner of the process may: the socket's file is readable by nobody else, and whoever connects
+ * is asked for its identity (unix(7), SO_PEERCRED).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -14,7 +15,8 @@
 /* Removes the socket's file of an earlier process with this number. */
 void svm_attach_startup(const char* path) {
     struct stat found;
-    if (lstat(path, &found) == 0 && S_ISSOCK(found.st_mode)) unlink(path);
+    if (lstat(path, &found) == 0 && S_ISSOCK(found.st_mode))
+        unlink(path);
 }
 
 /* Whether the socket's file is still there. */
@@ -38,10 +40,12 @@ int svm_attach_create_listener(const char* path) {
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0) return -1;
+    if (listener < 0)
+        return -1;
     unlink(path);
     mode_t before = umask(0177);
-    bool listening = bind(listener, (struct sockaddr*)&address, sizeof address) == 0 && listen(listener, 5) == 0;
+    bool listening =
+        bind(listener, (struct sockaddr*)&address, sizeof address) == 0 && listen(listener, 5) == 0;
     umask(before);
     if (!listening) {
         close(listener);
@@ -56,12 +60,14 @@ int svm_attach_wait_for_request(int listener) {
     while (true) {
         int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (connection < 0) {
-            if (errno == EINTR || errno == ECONNABORTED) continue;
+            if (errno == EINTR || errno == ECONNABORTED)
+                continue;
             return -1;
         }
         struct ucred peer;
         socklen_t length = sizeof peer;
-        if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0)) {
+        if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+            (peer.uid == geteuid() || peer.uid == 0)) {
             return connection;
         }
         close(connection);

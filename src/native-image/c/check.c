@@ -1,4 +1,5 @@
-/* Run once after the libraries are compiled: they do what their callers count on. Ends with 1 and the line that does not hold. */
+/* Run once after the libraries are compiled: they do what their callers count on. Ends with 1 and the line that
+ * does not hold. */
 #include <jni.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,12 +13,12 @@
 #include "amd64cpufeatures.h"
 #include "svm_locale.h"
 
-#define HOLDS(what)                                              \
-    do {                                                         \
-        if (!(what)) {                                           \
-            fprintf(stderr, "check.c:%d: %s\n", __LINE__, #what); \
-            return 1;                                            \
-        }                                                        \
+#define HOLDS(what)                                                                                            \
+    do {                                                                                                       \
+        if (!(what)) {                                                                                         \
+            fprintf(stderr, "check.c:%d: %s\n", __LINE__, #what);                                              \
+            return 1;                                                                                          \
+        }                                                                                                      \
     } while (0)
 
 int cSunMiscSignal_open(void);
@@ -97,4 +98,6 @@ static int others(void) {
     return 0;
 }
 
-int main(void) { return signals() || processor() || others(); }
+int main(void) {
+    return signals() || processor() || others();
+}

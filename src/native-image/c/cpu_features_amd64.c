@@ -1,6 +1,7 @@
 /*
- * libchelper: which instructions the processor has, by CPUID and XGETBV as Intel's and AMD's manuals have them. The struct is
- * generated from the builder's class AMD64LibCHelper$CPUFeatures: one byte per feature, 1 or 0, in its order.
+ * libchelper: which instructions the processor has, by CPUID and XGETBV as Intel's and AMD's manuals have them.
+ * The struct is generated from the builder's class AMD64LibCHelper$CPUFeatures: one byte per feature, 1 or 0,
+ * in its order.
  */
 #include <cpuid.h>
 #include <stddef.h>
@@ -18,11 +19,14 @@ typedef struct {
 
 static leaf_t leaf(unsigned int number, unsigned int part) {
     leaf_t r = {0, 0, 0, 0};
-    if (__get_cpuid_max(number & 0x80000000U, NULL) >= number) __cpuid_count(number, part, r.a, r.b, r.c, r.d);
+    if (__get_cpuid_max(number & 0x80000000U, NULL) >= number)
+        __cpuid_count(number, part, r.a, r.b, r.c, r.d);
     return r;
 }
 
-static uint8_t bit(unsigned int word, int n) { return (word >> n) & 1U; }
+static uint8_t bit(unsigned int word, int n) {
+    return (word >> n) & 1U;
+}
 
 /* Register states that the system saves when it switches threads. */
 static uint64_t saved_states(void) {
@@ -114,15 +118,16 @@ void determineCPUFeatures(CPUFeatures* f) {
 }
 
 /*
- * `required` has a byte for each byte of the struct: a feature that the executable needs has a byte whose lowest bit is 0. The
- * answer is 0 when the processor has all of them.
+ * `required` has a byte for each byte of the struct: a feature that the executable needs has a byte whose
+ * lowest bit is 0. The answer is 0 when the processor has all of them.
  */
 int checkCPUFeatures(const uint8_t* required) {
     CPUFeatures features;
     determineCPUFeatures(&features);
     const uint8_t* has = (const uint8_t*)&features;
     for (size_t i = 0; i < sizeof features; i++) {
-        if (((has[i] | required[i]) & 1) == 0) return 1;
+        if (((has[i] | required[i]) & 1) == 0)
+            return 1;
     }
     return 0;
 }

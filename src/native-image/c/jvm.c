@@ -1,6 +1,7 @@
 /*
- * libjvm: what the JDK's own C libraries ask of the virtual machine, as far as it has a meaning in an executable without one. The
- * other functions that they name end the process and say which one it was (generated: absent.c).
+ * libjvm: what the JDK's own C libraries ask of the virtual machine, as far as it has a meaning in an
+ * executable without one. The other functions that they name end the process and say which one it was
+ * (generated: absent.c).
  *
  * Signatures are those of the JDK's jvm.h and jvm_io.h.
  */
@@ -18,7 +19,8 @@
 #define NANOS 1000000000L
 
 /* Called once at the start of an executable; nothing here needs it. */
-void initialize(void) {}
+void initialize(void) {
+}
 
 static jlong nanos(clockid_t clock) {
     struct timespec now;
@@ -45,13 +47,18 @@ jlong JVM_GetNanoTimeAdjustment(JNIEnv* env, jclass type, jlong offset) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     jlong seconds = (jlong)now.tv_sec - offset;
-    if (seconds > (1LL << 32) || seconds < -(1LL << 32)) return -1;
+    if (seconds > (1LL << 32) || seconds < -(1LL << 32))
+        return -1;
     return seconds * NANOS + now.tv_nsec;
 }
 
-jlong Java_java_lang_System_currentTimeMillis(JNIEnv* env, jclass type) { return JVM_CurrentTimeMillis(env, type); }
+jlong Java_java_lang_System_currentTimeMillis(JNIEnv* env, jclass type) {
+    return JVM_CurrentTimeMillis(env, type);
+}
 
-jlong Java_java_lang_System_nanoTime(JNIEnv* env, jclass type) { return JVM_NanoTime(env, type); }
+jlong Java_java_lang_System_nanoTime(JNIEnv* env, jclass type) {
+    return JVM_NanoTime(env, type);
+}
 
 jlong Java_jdk_internal_misc_VM_getNanoTimeAdjustment(JNIEnv* env, jclass type, jlong offset) {
     return JVM_GetNanoTimeAdjustment(env, type, offset);
@@ -62,32 +69,47 @@ jint JVM_ActiveProcessorCount(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (jint)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-void JVM_BeforeHalt(void) {}
+void JVM_BeforeHalt(void) {
+}
 
-void JVM_Halt(jint status) { _exit(status); }
+void JVM_Halt(jint status) {
+    _exit(status);
+}
 
-jboolean JVM_IsStaticallyLinked(void) { return JNI_TRUE; }
+jboolean JVM_IsStaticallyLinked(void) {
+    return JNI_TRUE;
+}
 
-jboolean JVM_IsUseContainerSupport(void) { return JNI_FALSE; }
+jboolean JVM_IsUseContainerSupport(void) {
+    return JNI_FALSE;
+}
 
 jboolean JVM_IsSupportedJNIVersion(jint version) {
-    return version == JNI_VERSION_1_1 || version == JNI_VERSION_1_2 || version == JNI_VERSION_1_4 || version == JNI_VERSION_1_6 ||
-           version == JNI_VERSION_1_8 || version == JNI_VERSION_9 || version == JNI_VERSION_10 || version == JNI_VERSION_19 ||
-           version == JNI_VERSION_20 || version == JNI_VERSION_21 || version == JNI_VERSION_24;
+    return version == JNI_VERSION_1_1 || version == JNI_VERSION_1_2 || version == JNI_VERSION_1_4 ||
+           version == JNI_VERSION_1_6 || version == JNI_VERSION_1_8 || version == JNI_VERSION_9 ||
+           version == JNI_VERSION_10 || version == JNI_VERSION_19 || version == JNI_VERSION_20 ||
+           version == JNI_VERSION_21 || version == JNI_VERSION_24;
 }
 
 /* NULL handle: the executable itself. */
-void* JVM_FindLibraryEntry(void* library, const char* name) { return dlsym(library, name); }
+void* JVM_FindLibraryEntry(void* library, const char* name) {
+    return dlsym(library, name);
+}
 
-char* JVM_NativePath(char* path) { return path; }
+char* JVM_NativePath(char* path) {
+    return path;
+}
 
-jstring JVM_GetTemporaryDirectory(JNIEnv* env) { return (*env)->NewStringUTF(env, "/tmp"); }
+jstring JVM_GetTemporaryDirectory(JNIEnv* env) {
+    return (*env)->NewStringUTF(env, "/tmp");
+}
 
 /* A monitor that its owner may enter again; NULL when memory is short. */
 void* JVM_RawMonitorCreate(void) {
     pthread_mutexattr_t kind;
     pthread_mutex_t* monitor = malloc(sizeof *monitor);
-    if (monitor == NULL) return NULL;
+    if (monitor == NULL)
+        return NULL;
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
     int failed = pthread_mutex_init(monitor, &kind);
@@ -104,12 +126,17 @@ void JVM_RawMonitorDestroy(void* monitor) {
     free(monitor);
 }
 
-jint JVM_RawMonitorEnter(void* monitor) { return pthread_mutex_lock(monitor); }
+jint JVM_RawMonitorEnter(void* monitor) {
+    return pthread_mutex_lock(monitor);
+}
 
-void JVM_RawMonitorExit(void* monitor) { pthread_mutex_unlock(monitor); }
+void JVM_RawMonitorExit(void* monitor) {
+    pthread_mutex_unlock(monitor);
+}
 
 int jio_vsnprintf(char* text, size_t size, const char* format, va_list arguments) {
-    if ((ssize_t)size <= 0) return -1;
+    if ((ssize_t)size <= 0)
+        return -1;
     int length = vsnprintf(text, size, format, arguments);
     /* Cut off is -1, and the text ends with a zero all the same. */
     return length < 0 || (size_t)length >= size ? -1 : length;
@@ -123,7 +150,9 @@ int jio_snprintf(char* text, size_t size, const char* format, ...) {
     return length;
 }
 
-int jio_vfprintf(FILE* file, const char* format, va_list arguments) { return vfprintf(file, format, arguments); }
+int jio_vfprintf(FILE* file, const char* format, va_list arguments) {
+    return vfprintf(file, format, arguments);
+}
 
 int jio_fprintf(FILE* file, const char* format, ...) {
     va_list arguments;

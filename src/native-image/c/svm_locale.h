@@ -1,4 +1,5 @@
-/* Locale of the process; the builder reads names and types of the fields here. Parts that a locale does not have are NULL. */
+/* Locale of the process; the builder reads names and types of the fields here. Parts that a locale does not
+ * have are NULL. */
 #ifndef WARMPATH_SVM_LOCALE_H
 #define WARMPATH_SVM_LOCALE_H
 

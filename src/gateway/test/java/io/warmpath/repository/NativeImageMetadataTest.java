@@ -163,10 +163,10 @@ class NativeImageMetadataTest {
                                 FILE.replace(
                                         "reachability-metadata.json", "native-image.properties"))));
         Set<String> names = new TreeSet<>();
-        for (String option : builder.getProperty("Args").trim().split("\\s+")) {
+        for (String option : builder.getProperty("Args").trim().split("\\s+", -1)) {
             String prefix = "--initialize-at-run-time=";
             assertTrue(option.startsWith(prefix), option);
-            names.addAll(List.of(option.substring(prefix.length()).split(",")));
+            names.addAll(List.of(option.substring(prefix.length()).split(",", -1)));
         }
         assertTrue(names.contains("io.warmpath.adapter.nativeindex"), names.toString());
         for (String name : names) {
@@ -177,6 +177,34 @@ class NativeImageMetadataTest {
         assertTrue(
                 new ClassFileImporter().importPackages("io.warmpath.not.there").isEmpty(),
                 "a control");
+    }
+
+    /**
+     * They are found by name: without these lines the executable goes on without them, silently.
+     */
+    @Test
+    void every_service_of_ours_is_told() throws IOException {
+        int checked = 0;
+        for (Path file : RepositoryFiles.all()) {
+            if (!file.toString().contains("/main/resources/META-INF/services/")
+                    || file.startsWith("src/tools")) {
+                continue;
+            }
+            String glob = "META-INF/services/" + file.getFileName();
+            boolean listed = false;
+            for (JsonNode resource : metadata().path("resources")) {
+                listed |= resource.path("glob").asText().equals(glob);
+            }
+            assertTrue(listed, glob);
+            for (String name : RepositoryFiles.text(file.toString()).lines().toList()) {
+                if (!name.isBlank() && !name.startsWith("#")) {
+                    checked++;
+                    assertTrue(lists(name.strip(), "methods", "<init>"), name);
+                }
+            }
+        }
+        assertTrue(checked >= 2, "only " + checked + " were checked");
+        assertFalse(lists("io.warmpath.NotThere", "methods", "<init>"), "a control");
     }
 
     @Test
@@ -223,8 +251,12 @@ class NativeImageMetadataTest {
     }
 
     private static boolean lists(Class<?> type, String kind, String name) throws IOException {
+        return lists(type.getName(), kind, name);
+    }
+
+    private static boolean lists(String type, String kind, String name) throws IOException {
         for (JsonNode entry : entries()) {
-            if (entry.path("type").asText().equals(type.getName())) {
+            if (entry.path("type").asText().equals(type)) {
                 for (JsonNode member : entry.path(kind)) {
                     if (member.path("name").asText().equals(name)) {
                         return true;
