@@ -217,6 +217,12 @@ console_test() {
     "$console_venv/bin/python" -B "$root/src/test/console/console.py" "$@"
 }
 
+# Both jars where Java is too old for them.
+old_java_test() {
+    build_gateway
+    sh "$root/src/test/sh/old_java_test.sh" "$jar" "$tools_jar"
+}
+
 api_client_test() { sh "$root/src/test/e2e/run.sh"; }
 
 # A demo measures, on a machine that is shared: one that fails is played once more, and that is told.
@@ -336,6 +342,7 @@ everything() {
     step 'Java: all tests' java_tests "$@"
     step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
+    step 'older Java: one sentence' old_java_test
     native_built_ahead
     # shellcheck disable=SC2086
     step "native: $presets" native_presets $presets

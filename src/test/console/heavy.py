@@ -53,7 +53,8 @@ async def load(port, seconds, told):
 
 
 async def console(port, end):
-    """What an open page of decisions asks of the gateway, and one of the fleet beside it."""
+    """What an open page of decisions asks of the gateway, with its head, and one of the fleet beside it, whose head asks nothing: the
+    page has. Times as in console/app.js and console/fleet.js."""
     async def stream():
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
         writer.write(b"GET /router/decisions/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -66,16 +67,19 @@ async def console(port, end):
         writer.close()
         return read
 
-    async def fleet():
+    async def poll(every_s, past_every_s):
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
-        while time.monotonic() < end:
-            writer.write(b"GET /fleet HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        past = float("-inf")
+        while (now := time.monotonic()) < end:
+            whole = past_every_s is not None and now - past >= past_every_s
+            past = now if whole else past
+            writer.write(b"GET /fleet%s HTTP/1.1\r\nHost: localhost\r\n\r\n" % (b"" if whole else b"?history=false"))
             if await answer(reader) != 200:
                 raise AssertionError("GET /fleet")
-            await asyncio.sleep(2)
+            await asyncio.sleep(every_s)
         writer.close()
 
-    return (await asyncio.gather(stream(), fleet()))[0]
+    return (await asyncio.gather(stream(), poll(10, None), poll(2, 10)))[0]
 
 
 async def consoles(port, end, told):

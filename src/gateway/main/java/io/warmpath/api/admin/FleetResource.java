@@ -7,6 +7,7 @@ import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.SlotBlocks;
+import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.WorkerHistory;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -20,6 +21,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -64,7 +66,20 @@ public class FleetResource {
         this.clock = clock;
     }
 
-    private record Made(Instant at, View whole, View withoutHistory) {}
+    private record Made(Instant at, View withoutHistory, AtomicReference<View> whole) {
+        /** With the past, which is put together for the first who asks for it. */
+        View whole(FleetHistory past) {
+            View known = whole.get();
+            if (known == null) {
+                known =
+                        new View(
+                                withoutHistory.gateway(),
+                                withoutHistory.workers().stream().map(w -> w.with(past)).toList());
+                whole.set(known); // by two at once: either
+            }
+            return known;
+        }
+    }
 
     @Schema(name = "Fleet")
     public record View(Gateway gateway, List<FleetWorker> workers) {}
@@ -111,7 +126,7 @@ public class FleetResource {
     public View fleet(@Context UriInfo uri) {
         boolean history = new Query(uri, List.of("history")).flag("history", true);
         Made now = made();
-        return history ? now.whole() : now.withoutHistory();
+        return history ? now.whole(facts.history()) : now.withoutHistory();
     }
 
     private synchronized Made made() {
@@ -139,11 +154,7 @@ public class FleetResource {
                                                 blocks))
                         .toList();
         Gateway gateway = gateway(all, reports);
-        Made fresh =
-                new Made(
-                        now,
-                        new View(gateway, rows),
-                        new View(gateway, rows.stream().map(FleetWorker::withoutHistory).toList()));
+        Made fresh = new Made(now, new View(gateway, rows), new AtomicReference<>());
         made = fresh;
         return fresh;
     }

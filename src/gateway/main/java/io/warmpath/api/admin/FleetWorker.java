@@ -14,6 +14,7 @@ import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.WorkerHistory;
 import java.util.List;
 import java.util.Locale;
@@ -190,6 +191,8 @@ public record FleetWorker(
     }
 
     /**
+     * Without its past.
+     *
      * @param reports of the worker's event sources
      * @param blocks of the index that its events go to
      */
@@ -202,7 +205,6 @@ public record FleetWorker(
         Worker w = status.worker();
         WorkerHistory.Recent known = fleet.history().recent(w.name());
         WorkerHistory.Recent recent = known == null ? NOTHING : known;
-        WorkerHistory.Series series = fleet.history().series(w.name());
         Map<Integer, LoadPoll.Seen> said = facts.loads().apply(w.id());
         return new FleetWorker(
                 w.name(),
@@ -231,7 +233,7 @@ public record FleetWorker(
                                                 source(reports, r.dpRank()),
                                                 blocks))
                         .toList(),
-                series == null ? null : History.of(series));
+                null);
     }
 
     /** The rank's own, or the one that all ranks of its worker share. */
@@ -266,7 +268,9 @@ public record FleetWorker(
                 events.areRead() ? Tiers.of(blocks, rank.slot()) : null);
     }
 
-    FleetWorker withoutHistory() {
+    /** The same with its past, where that is known. */
+    FleetWorker with(FleetHistory past) {
+        WorkerHistory.Series series = past.series(name);
         return new FleetWorker(
                 name,
                 id,
@@ -284,6 +288,6 @@ public record FleetWorker(
                 ttftMs,
                 prediction,
                 ranks,
-                null);
+                series == null ? null : History.of(series));
     }
 }

@@ -13,7 +13,8 @@ import * as sessions from './sessions.js';
 const PAGES = {fleet, decisions, cache, truth, usage, sessions};
 const content = document.getElementById('content');
 const login = document.getElementById('login');
-const frame = {gateway: null, stop: () => {}};
+const HEAD_MS = 10000;
+const frame = {gateway: null, told: -Infinity, stop: () => {}};
 
 /** What pages may ask of the frame. */
 const context = {
@@ -44,6 +45,7 @@ const context = {
     },
 
     failed(error) {
+        frame.told = -Infinity; // the head asks for itself
         if (error instanceof ApiError && error.needsToken) {
             askForToken(error.message);
         } else if (error instanceof ApiError) {
@@ -57,6 +59,7 @@ const context = {
     /** The gateway's part of GET /fleet: pages that have it need not wait for the head's own. */
     gateway(now) {
         frame.gateway = now;
+        frame.told = performance.now();
         say('', now);
     },
 
@@ -137,8 +140,10 @@ try {
 }
 dress(THEMES[kept] ? kept : 'system');
 
-/** Whatever page is shown, its head says how the gateway is. */
-context.poll(async signal => context.gateway((await get('/fleet?history=false', signal)).gateway), 10000);
+/** Whatever page is shown, its head says how the gateway is; it asks where the page has not. */
+context.poll(async signal => {
+    if (performance.now() - frame.told > HEAD_MS / 2) context.gateway((await get('/fleet?history=false', signal)).gateway);
+}, HEAD_MS);
 
 window.addEventListener('hashchange', () => {
     if (location.hash.startsWith('#/')) show();

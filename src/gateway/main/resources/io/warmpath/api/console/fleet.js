@@ -7,6 +7,7 @@ import {badge, bar, cell, count, DASH, millis, note, percent, short, sparkline, 
 
 export const title = 'Fleet';
 
+const PAST_MS = 10000; // a step of the past: it does not change before
 const MOST_ROWS = 200; // of a larger fleet a name finds the others, and the past is not asked for
 
 const C = {
@@ -25,8 +26,18 @@ const TIERS = [['gpu_blocks', 'GPU'], ['host_blocks', 'host'], ['disk_blocks', '
 export function start(root, context) {
     let seen = null;
     let wanted = '';
+    let pastSeen = -Infinity;
     const refresh = async signal => {
-        seen = await get(seen && seen.workers.length > MOST_ROWS ? '/fleet?history=false' : '/fleet', signal);
+        const few = !seen || seen.workers.length <= MOST_ROWS;
+        const past = few && performance.now() - pastSeen >= PAST_MS;
+        const now = await get(past ? '/fleet' : '/fleet?history=false', signal);
+        if (past) {
+            pastSeen = performance.now();
+        } else if (few) {
+            const known = new Map(seen.workers.map(w => [w.id, w.history]));
+            now.workers.forEach(w => { w.history = known.get(w.id); });
+        }
+        seen = now;
         context.gateway(seen.gateway);
         show();
     };
