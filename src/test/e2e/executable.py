@@ -206,6 +206,26 @@ def checks(tokenizer, engine_port, folder, name, command):
     return failed, answers, families
 
 
+def library_tokenizer(engine_port, folder, name, command):
+    """A tokenizer that only the Rust library knows, which is opened and called through JNI."""
+    file = os.path.join(folder, "words.json")
+    words = {word: i for i, word in enumerate(("[UNK]", "hello", "there", "once", "upon", "a", "time"))}
+    pathlib.Path(file).write_text(json.dumps({
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": [], "normalizer": {"type": "Lowercase"},
+        "pre_tokenizer": {"type": "Whitespace"}, "post_processor": None, "decoder": None,
+        "model": {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"}}))
+    log = os.path.join(folder, name + "-library.log")
+    gateway = Gateway(command, ["--worker", f"http://127.0.0.1:{engine_port}", "--tokenizer", file], log)
+    try:
+        gateway.until("/ready", lambda status, _: status == 200, "/ready is 200")
+        status, body = gateway.ask("/v1/completions", {"model": "demo", "prompt": "once upon a time", "max_tokens": 4})
+    finally:
+        gateway.end()
+    text = pathlib.Path(log).read_text(errors="replace")
+    return check(f"{name}: a completion", status == 200, (status, body[:300])) + check(
+        f"{name}: the tokenizers library", "run by the tokenizers library" in text and "is not understood" not in text, log)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--root", required=True)
@@ -224,6 +244,7 @@ def main():
     try:
         failed, mine, families = checks(tokenizer, port, folder, "executable", a.command)
         wrong, theirs, other = checks(tokenizer, port, folder, "jvm", [*jvm, os.path.join(a.root, JAR), "serve"])
+        failed += library_tokenizer(port, folder, "executable", a.command)
     finally:
         engine.kill()
     failed += wrong

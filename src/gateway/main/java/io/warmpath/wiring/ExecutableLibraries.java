@@ -37,8 +37,9 @@ final class ExecutableLibraries {
         if (Files.isRegularFile(folder.resolve("libkvindex.so"))) {
             setIfAbsent("warmpath.index.native-path", folder.toString());
         }
-        if (Files.isRegularFile(folder.resolve("libtokenizers.so"))) {
-            setIfAbsent("RUST_LIBRARY_PATH", folder.toString());
+        Path tokenizers = folder.resolve("libtokenizers.so");
+        if (Files.isRegularFile(tokenizers)) {
+            setIfAbsent("RUST_LIBRARY_PATH", tokenizers.toString());
         }
     }
 

@@ -60,7 +60,9 @@ class ExecutableLibrariesTest {
         assertEquals(folder.toString(), System.getProperty("jna.boot.library.path"));
         assertEquals("true", System.getProperty("jna.nounpack"));
         assertEquals(folder.toString(), System.getProperty("warmpath.index.native-path"));
-        assertEquals(folder.toString(), System.getProperty("RUST_LIBRARY_PATH"));
+        assertEquals(
+                folder.resolve("libtokenizers.so").toString(),
+                System.getProperty("RUST_LIBRARY_PATH"));
     }
 
     @Test
