@@ -149,18 +149,19 @@ dist_wheel() {
     python3 "$dist_from/wheel.py" "$(project_version)" "manylinux_$(dist_glibc "$1/lib" | tr . _)_x86_64" "$(dist_epoch)" "$dist_work/wheel" "$dist_dir"
 }
 
-# dist_native: the native executable, where it was built (target/native-image: warmpath and its libraries).
+# dist_native TREE: the native executable, where it was built (target/native-image), with its libraries beside it as it looks for them.
 dist_native() {
-    native=$dist_work/native/warmpath-$(project_version)-native
+    native_name=warmpath-$(project_version)-native
+    native=$dist_work/native/$native_name
     rm -rf "$dist_work/native"
-    mkdir -p "$native/bin" "$native/lib" "$native/share/doc/warmpath" "$native/share/sbom"
-    cp "$target/native-image/warmpath" "$native/bin/" && find "$target/native-image" -name '*.so' -exec cp {} "$native/lib/" \; || return 1
-    cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE" "$native/share/doc/warmpath/"
+    mkdir -p "$native/share/doc/warmpath" "$native/share/sbom"
+    cp "$target/native-image/warmpath" "$root/LICENSE" "$native/" && cp -R "$target/native-image/lib" "$native/" || return 1
+    cp "$root/README.md" "$root/CHANGELOG.md" "$native/share/doc/warmpath/"
     cp -R "$root/src/docs/." "$native/share/doc/warmpath/"
     cp "$1/share/sbom/java.cdx.json" "$1/share/sbom/native.cdx.json" "$1/share/sbom/console.cdx.json" "$native/share/sbom/"
     dist_release "$native" x86_64 'native executable'
     dist_settle "$native"
-    dist_archive "$native" "warmpath-$(project_version)-native-linux-x86_64" && rm -f "$dist_dir/warmpath-$(project_version)-native-linux-x86_64.tar.gz"
+    dist_archive "$native" "$native_name-linux-x86_64" && rm -f "$dist_dir/$native_name-linux-x86_64.tar.gz"
 }
 
 # The lists beside the files, and the sums of all.

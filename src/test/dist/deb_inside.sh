@@ -34,7 +34,7 @@ printf 'warmpath:\n  http:\n    host: 127.0.0.1\n    port: %d\n' $port >/etc/war
 echo "GATEWAY_FLAGS=--worker http://127.0.0.1:$engine" >/etc/warmpath/environment
 began=$(date +%s%N)
 systemctl start warmpath || fail "it does not start"
-echo "started, systemd was told after $((($(date +%s%N) - began) / 1000000)) ms, with the recording"
+echo "started, systemd was told after $((($(date +%s%N) - began) / 1000000)) ms; the AOT cache was recorded by the start that failed"
 [ "$(of_unit SubState)" = running ] || fail "$(of_unit SubState)"
 pid=$(of_unit MainPID)
 [ "$(stat -c %U "/proc/$pid")" = warmpath ] || fail "it runs as $(stat -c %U "/proc/$pid")"
