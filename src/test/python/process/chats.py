@@ -21,7 +21,7 @@ class Answer:
     tokens: int
 
 
-def get(url, timeout=5):
+def get(url, timeout=20):
     """(status, text); OSError where nobody answers."""
     try:
         with urllib.request.urlopen(url, timeout=timeout) as answer:
@@ -91,7 +91,7 @@ class Streams:
     def __init__(self, gateway, count, tokens):
         self.began, self.ended, self.lost = [], [], []
         self.tokens = tokens
-        self.threads = [threading.Thread(target=self.run, args=(gateway, words(60, f"stream{i}-{time.time_ns()}"))) for i in range(count)]
+        self.threads = [threading.Thread(target=self.run, args=(gateway, words(60, f"stream{i}-{time.time_ns()}")), daemon=True) for i in range(count)]
         for thread in self.threads:
             thread.start()
         awaited("streams that run", lambda: self.lost or len(self.began) == count, 60)
