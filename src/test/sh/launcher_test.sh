@@ -502,6 +502,8 @@ promise 'verify fails both steps where their compilers cannot be had' \
 echo 'release'
 new_stage
 ln -s "$(command -v git)" "$bin/git"
+# Some names are used in conditions alone, which `promise` evaluates.
+# shellcheck disable=SC2034
 ours=$(sed -n 's/^  <version>\(.*\)<.*/\1/p' "$here/pom.xml" | head -n 1)
 for file in $(sed -n "/^release_files='/,/'\$/p" "$here/src/main/sh/release.sh" | tr -d "'" | sed 's/^release_files=//'); do
     mkdir -p "$project/$(dirname "$file")"
@@ -523,9 +525,11 @@ repository tag v99.0.1
 launch release 99.0.1
 promise 'release does not make a tag twice' 'status_is 1 && err_has "there is a tag v99.0.1"'
 repository tag -d v99.0.1 >/dev/null
+# shellcheck disable=SC2034
 before=$(repository rev-parse HEAD)
 with='GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t'
 launch release 99.0.1 --checks none
+# shellcheck disable=SC2034
 released=$project/target/release/99.0.1
 promise 'release says the version in every file of its list, and none says the old one' \
     'printf "%s\n" "$out" | grep -q "passed .*version 99.0.1, changelog" && grep -q "<version>99.0.1<" "$released/src/gateway/pom.xml" &&
