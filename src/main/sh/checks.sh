@@ -316,6 +316,13 @@ image_layers() {
     buildah inspect --type image --format '{{range .OCIv1.RootFS.DiffIDs}}{{println .}}{{end}}' "warmpath:$(project_version)" | sed '/^$/d'
 }
 
+# pods_test [ARGUMENTS OF pods.py]: the manifests as real pods on a Kubernetes of one node.
+pods_test() {
+    image_tools_for_tests && node_for_tests || return
+    run_image --tool buildah || return 1
+    sh "$root/src/test/pods/run.sh" "localhost/warmpath:$(project_version)" "$@"
+}
+
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
 common_steps() {
@@ -386,6 +393,7 @@ everything() {
         step 'soak: 10 minutes' soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test
         step 'image: built twice, run read-only with 512 MiB' image_test
+        step 'pods: k8s/overlays/embedded on a Kubernetes of one node' pods_test
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test

