@@ -116,17 +116,28 @@ class Embedded:
         print(f"  24 chats over the Service, at {', '.join(sorted(workers))}; the last 12 found {cached} cached tokens, each as predicted")
 
     def rolling_update(self):
-        # 35 s at 25 ms a token: shorter than preStop and shutdown-grace together, from the end of the old pod on.
-        steady, streams = Steady(self.service()), Streams(self.service(), STREAMS, 1400)
+        # 15 s at 25 ms a token, and a new one every second: some run when the old pod goes, however long the new one takes to come.
+        steady, streams = Steady(self.service()), Streams(self.service(), 1, 600)
         before = {pod["metadata"]["name"] for pod in self.gateways()}
         self.kubectl("rollout", "restart", "deployment/warmpath")
-        self.ready("deployment/warmpath")
-        after = {pod["metadata"]["name"] for pod in self.gateways()}
-        check(not before & after, f"the same pods as before: {before & after}")
+
+        def old_ones_go():
+            if not before & {pod["metadata"]["name"] for pod in self.gateways()}:
+                return True
+            streams.add()
+            return False
+        awaited("old gateways that go", old_ones_go, PATIENCE, 1)
         running = streams.running()
-        check(running > 0, "the streams ended before the update: nothing was tested")
-        streams.finish()
-        print(f"  rolling update: {STREAMS} streams whole, {running} of them longer than it took; {steady.finish()} other requests, all answered")
+        check(running > 0, "no stream ran when the old gateway went: nothing was tested")
+        self.ready("deployment/warmpath")
+        whole = len(streams.finish())
+        self.gone_by_name(before)
+        print(f"  rolling update: {whole} streams whole, {running} of them begun before the old pod went; {steady.finish()} other requests, all answered")
+
+    def gone_by_name(self, names):
+        def gone():
+            return not names & {pod["metadata"]["name"] for pod in self.cluster.found("pods", "-n", SPACE, "-l", GATEWAYS)["items"]}
+        awaited("old pods that are gone", gone, PATIENCE)
 
     def worker_killed(self):
         streams = Streams(self.service(), STREAMS, 400)

@@ -86,15 +86,20 @@ class Chat:
 
 
 class Streams:
-    """Streams that run while something happens to the fleet. All have to come whole: `finish` raises what was lost."""
+    """Streams that run while something happens to the fleet. All have to come whole: `finish` tells what was lost."""
 
     def __init__(self, gateway, count, tokens):
-        self.began, self.ended, self.lost = [], [], []
-        self.tokens = tokens
-        self.threads = [threading.Thread(target=self.run, args=(gateway, words(60, f"stream{i}-{time.time_ns()}")), daemon=True) for i in range(count)]
-        for thread in self.threads:
-            thread.start()
+        self.gateway, self.tokens = gateway, tokens
+        self.began, self.ended, self.lost, self.threads = [], [], [], []
+        for _ in range(count):
+            self.add()
         awaited("streams that run", lambda: self.lost or len(self.began) == count, 60)
+
+    def add(self):
+        """One more, which begins in a moment."""
+        text = words(60, f"stream{len(self.threads)}-{time.time_ns()}")
+        self.threads.append(threading.Thread(target=self.run, args=(self.gateway, text), daemon=True))
+        self.threads[-1].start()
 
     def run(self, gateway, text):
         try:

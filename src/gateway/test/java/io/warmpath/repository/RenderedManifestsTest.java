@@ -312,6 +312,35 @@ class RenderedManifestsTest {
                                 .forEach(problems::add));
     }
 
+    /**
+     * Kubernetes puts {@code WARMPATH_PORT} and the like into pods beside a Service of that name,
+     * and programs of ours take them for settings.
+     */
+    @Test
+    void pods_of_ours_get_no_variables_of_services() {
+        Set<String> ours = new TreeSet<>();
+        everywhere(
+                (objects, problems) -> {
+                    for (JsonNode object : objects) {
+                        JsonNode pod =
+                                object.path("kind").asText().equals("Pod")
+                                        ? object.path("spec")
+                                        : object.at("/spec/template/spec");
+                        boolean runsOurs =
+                                pod.findValuesAsText("image").stream()
+                                        .anyMatch(i -> i.contains("warmpath:"));
+                        if (runsOurs) {
+                            ours.add(name(object));
+                            if (pod.path("enableServiceLinks").asBoolean(true)) {
+                                problems.add(name(object) + ": enableServiceLinks");
+                            }
+                        }
+                    }
+                });
+        assertTrue(ours.contains("Deployment warmpath"), ours.toString());
+        assertTrue(ours.stream().anyMatch(o -> o.startsWith("StatefulSet")), "no relay: " + ours);
+    }
+
     @Test
     void every_pod_outlives_its_pause_and_has_bounds() {
         everywhere(
