@@ -31,6 +31,7 @@ final class Layers {
                     "usage",
                     "journal",
                     "plot",
+                    "start",
                     "tokens.jinja",
                     "tokens.profile");
 
@@ -59,6 +60,7 @@ final class Layers {
 
     static {
         allow("fault");
+        allow("start");
         allow("prefix", "fault");
         allow("fleet", "fault", "prefix");
         allow("load", "fault", "prefix", "fleet");
