@@ -32,15 +32,20 @@ final class ServiceManager {
                             .redirectError(ProcessBuilder.Redirect.INHERIT)
                             .start();
             process.getOutputStream().close();
-            process.onExit()
-                    .thenAccept(
-                            ended -> {
-                                if (ended.exitValue() != 0) {
-                                    untold("it ended with " + ended.exitValue());
-                                }
-                            });
+            Thread.ofVirtual().name("service-manager").start(() -> await(process));
         } catch (IOException e) {
             untold(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static void await(Process process) {
+        try {
+            int status = process.waitFor();
+            if (status != 0) {
+                untold("it ended with " + status);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
