@@ -169,7 +169,7 @@ dist_papers() {
     for list in java native console runtime tools; do
         cp "$1/share/sbom/$list.cdx.json" "$dist_dir/warmpath-$(project_version).$list.cdx.json" || return 1
     done
-    python3 "$dist_from/provenance.py" "$dist_dir" "$root" "$(dist_commit)" "$(dist_epoch)" "$JAVA_HOME" "$dist_jdk_aarch64" || return 1
+    python3 "$dist_from/provenance.py" "$dist_dir" "$root" "$(sed -n 's/^commit=//p' "$1/release")" "$(dist_epoch)" "$JAVA_HOME" "$dist_jdk_aarch64" || return 1
     (cd "$dist_dir" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
 }
 
