@@ -129,6 +129,10 @@ def make(arch, build, tree):
         sys.exit(f"{tools}/lib is not the class path of {jar.name}: {sorted(set(wanted) ^ set(by_name))}")
     (tree / "lib/tools").mkdir(exist_ok=True)
     (tree / "lib/tools" / jar.name).write_bytes(without(jar, (), {"META-INF/MANIFEST.MF": manifest(text, [by_name[w] for w in wanted])}))
+    # The jars hold the index for the machine that built them; what was compiled for another one lies beside them.
+    for file in (build / "adapters/classes").glob("linux-*/libkvindex.so"):
+        if OURS[arch].search(file.parent.name) and not (native / file.name).exists():
+            shutil.copyfile(file, native / file.name)
     names = sorted(f.name for f in native.iterdir())
     for library in ("libjnidispatch.so", "libkvindex.so", "libtokenizers.so"):
         if library not in names:
