@@ -29,14 +29,17 @@ class HygieneTest {
             Set.of(
                     "maven.apache.org", // name spaces of pom.xml
                     "www.w3.org", // name spaces of XML and SVG
-                    "www.apache.org"); // the licence
+                    "www.apache.org", // the licence
+                    "www.debian.org", // the format of a package's copyright file
+                    "in-toto.io", // types of provenance
+                    "slsa.dev");
 
     /**
      * Addresses of examples: no dot (a service name), loopback, link-local, documentation ranges.
      */
     private static final Pattern EXAMPLE =
             Pattern.compile(
-                    "[A-Za-z0-9-]+|[a-z0-9-]+\\.sglang|.*\\.(?:example|invalid|test|local|internal)"
+                    "[A-Za-z0-9-]+|[a-z0-9-]+\\.sglang|kubernetes\\.default\\.svc|.*\\.(?:example|invalid|test|local|internal)"
                             + "|(?:.*\\.)?example\\.(?:com|org|net)"
                             + "|(?:127|10|169\\.254|192\\.0\\.2|192\\.168|198\\.51\\.100|203\\.0\\.113)\\..*"
                             + "|0\\.0\\.0\\.0|\\.*");

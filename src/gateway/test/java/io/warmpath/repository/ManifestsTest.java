@@ -143,8 +143,7 @@ class ManifestsTest {
     @Test
     void the_image_records_its_cache_with_the_options_it_starts_with() {
         String image = RepositoryFiles.text("src/main/docker/Dockerfile.jvm");
-        String java =
-                "[\"/opt/warmpath/lib/runtime/bin/java\", \"@/opt/warmpath/jvm.options\", ";
+        String java = "[\"/opt/warmpath/lib/runtime/bin/java\", \"@/opt/warmpath/jvm.options\", ";
         String jar = "\"-jar\", \"/opt/warmpath/lib/gateway/quarkus-run.jar\"";
         String cache = "\"-XX:AOTCache=/opt/warmpath/warmpath.aot\", " + jar;
         assertTrue(

@@ -233,6 +233,9 @@ class NativeImageMetadataTest {
                 Set.of(
                         "io.warmpath.net.server.ServerPipeline"
                                 + " java.lang.invoke.MethodHandles$Lookup.findVirtual",
+                        // The jars' main class, which no executable has.
+                        "io.warmpath.start.Start java.lang.Class.forName",
+                        "io.warmpath.start.Start java.lang.Class.getMethod",
                         "io.warmpath.wiring.GracefulStop java.lang.Class.getDeclaredField"),
                 reflective(CLASSES));
         assertTrue(
