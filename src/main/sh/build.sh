@@ -99,7 +99,7 @@ maven() {
     [ "$(cat "$status_file" 2>/dev/null)" = 0 ] && return 0
     say "Maven failed; the end of target/warmpath-build.log:"
     # Below the last error Maven prints only advice about its own switches.
-    { grep -E '^\[ERROR\]|<<< (FAILURE|ERROR)|CMake Error|error:' "$build_log" || tail -n 40 "$build_log"; } |
+    { grep -aE '^\[ERROR\]|<<< (FAILURE|ERROR)|CMake Error|error:' "$build_log" || tail -n 40 "$build_log"; } |
         grep -v -E 'Help 1|re-run Maven|full stack trace|For more information|^\[ERROR\] *$' | tail -n 40 >&2
     return 1
 }

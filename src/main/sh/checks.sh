@@ -129,12 +129,12 @@ java_tests() {
     maven verify -DforkCount=2 -Dsurefire.rerunFailingTestsCount=1 -Dmaven.test.failure.ignore=true "$@" || return 1
     say "the slowest test classes, in seconds:"
     sed -n 's/.*Time elapsed: \([0-9.]*\) s.* -- in \(.*\)/\1 \2/p' "$build_log" | sort -rn | awk '!told[$2]++' | head -n 20 >&2
-    if grep -q 'There are test failures' "$build_log"; then
+    if grep -aq 'There are test failures' "$build_log"; then
         say "tests failed; the log is target/warmpath-build.log:"
-        grep -E '^\[ERROR\] +[A-Za-z0-9_.]+Test[A-Za-z0-9_]*[.:]|^\[ERROR\] Tests run:' "$build_log" | cut -c1-300 >&2
+        grep -aE '^\[ERROR\] +[A-Za-z0-9_.]+Test[A-Za-z0-9_]*[.:]|^\[ERROR\] Tests run:' "$build_log" | cut -c1-300 >&2
         return 1
     fi
-    if grep -q 'Flakes: [1-9]' "$build_log"; then
+    if grep -aq 'Flakes: [1-9]' "$build_log"; then
         say "FLAKY: these failed, and passed when they were run once more:"
         sed -n '/\] Flakes:/,/Tests run:/p' "$build_log" >&2
     fi

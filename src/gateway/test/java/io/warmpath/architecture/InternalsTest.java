@@ -29,13 +29,18 @@ class InternalsTest {
     /** Class, and why it may. */
     private static final Map<String, String> MAY =
             Map.of(
-                    "io.warmpath.adapter.nativeindex.Scratch", OWN_FIELD,
+                    "io.warmpath.adapter.nativeindex.Scratch",
+                    OWN_FIELD,
                     "io.warmpath.api.admin.PostedBodyReader",
-                            "a reader of bodies gets the type in this form, and does not look",
-                    "io.warmpath.load.OpenBooking", OWN_FIELD,
-                    "io.warmpath.load.SlotLoad", OWN_FIELD,
+                    "a reader of bodies gets the type in this form, and does not look",
+                    "io.warmpath.load.OpenBooking",
+                    OWN_FIELD,
+                    "io.warmpath.load.SlotLoad",
+                    OWN_FIELD,
+                    "io.warmpath.start.Start",
+                    "the class it starts is compiled for a newer Java than its own",
                     "io.warmpath.wiring.GracefulStop",
-                            "the list of whom Quarkus waits for when it stops has no other way in");
+                    "the list of whom Quarkus waits for when it stops has no other way in");
 
     private static boolean isInternal(JavaClass type) {
         String name = type.getName();
