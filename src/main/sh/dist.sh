@@ -98,12 +98,12 @@ dist_settle() {
     find "$1" -exec touch -h -d "@$(dist_epoch)" {} +
 }
 
-# dist_archive FOLDER NAME: target/dist/NAME.tar.gz and .tar.zst of FOLDER.
+# dist_archive FOLDER NAME [gz]: target/dist/NAME.tar.zst of FOLDER, with gz .tar.gz too.
 dist_archive() {
     tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$(dist_epoch)" \
         -C "${1%/*}" -cf "$dist_work/$2.tar" "${1##*/}" || return 1
-    gzip -9 -n -c "$dist_work/$2.tar" >"$dist_dir/$2.tar.gz" &&
-        zstd -q -f -19 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
+    [ -z "${3-}" ] || gzip -9 -n -c "$dist_work/$2.tar" >"$dist_dir/$2.tar.gz" || return 1
+    zstd -q -f -19 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
 }
 
 # dist_glibc FOLDER: the newest version of glibc that a library in it asks for, such as 2.36.
@@ -161,7 +161,7 @@ dist_native() {
     cp "$1/share/sbom/java.cdx.json" "$1/share/sbom/native.cdx.json" "$1/share/sbom/console.cdx.json" "$native/share/sbom/"
     dist_release "$native" x86_64 'native executable'
     dist_settle "$native"
-    dist_archive "$native" "$native_name-linux-x86_64" && rm -f "$dist_dir/$native_name-linux-x86_64.tar.gz"
+    dist_archive "$native" "$native_name-linux-x86_64"
 }
 
 # The lists beside the files, and the sums of all.
@@ -201,21 +201,21 @@ run_dist() {
     [ "$(uname -m)" = x86_64 ] || die 1 "dist packs on x86_64; this machine is $(uname -m)"
     build_gateway
     need_toolchain
-    [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
+    need_sbom
     rm -rf "$dist_dir"
     mkdir -p "$dist_dir" "$dist_work"
     : >"$dist_log"
     dist_began=$(now)
     tree=$(dist_tree x86_64 "$dist_work/x86_64") || exit 1
     say "packing archives, Debian package and wheel (log: target/warmpath-dist.log)"
-    dist_archive "$tree" "warmpath-$(project_version)-linux-x86_64" || die 1 "the archives could not be packed"
+    dist_archive "$tree" "warmpath-$(project_version)-linux-x86_64" gz || die 1 "the archives could not be packed"
     dist_deb "$tree" || die 1 "the Debian package could not be made (log: target/warmpath-dist.log)"
     dist_wheel "$tree" || die 1 "the wheel could not be made"
     if [ -n "$dist_jdk_aarch64" ]; then
         need_aarch64
         sh "$root/native-core/check.sh" --build-only aarch64 || die 1 "the native library for aarch64 was not built"
         tree_aarch64=$(dist_tree aarch64 "$dist_work/aarch64") || exit 1
-        dist_archive "$tree_aarch64" "warmpath-$(project_version)-linux-aarch64" || die 1 "the archives for aarch64 could not be packed"
+        dist_archive "$tree_aarch64" "warmpath-$(project_version)-linux-aarch64" gz || die 1 "the archives for aarch64 could not be packed"
     fi
     if [ -x "$target/native-image/warmpath" ]; then
         dist_native "$tree" || die 1 "the native executable could not be packed"

@@ -22,7 +22,7 @@ run_image() {
     done
     need_image_tool
     ready_to_run
-    [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
+    need_sbom
     take_lock
     image_began=$(now)
     make_image_context || die 1 "the folder that the image is made of could not be filled (logs: target/image-packages.log, target/warmpath-dist.log)"

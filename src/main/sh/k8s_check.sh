@@ -8,6 +8,7 @@ MANIFEST_TESTS='io.warmpath.repository.ManifestsTest io.warmpath.repository.Rend
 SERVER_TESTS='io.warmpath.adapter.kubernetes.RealApiServerTest'
 HELM_DOCS_MODULE=github.com/norwoodj/helm-docs/cmd/helm-docs
 HELM_DOCS_WANTED=v1.14.2
+k8s_target=$target/k8s-check
 
 # k8s_classpath: libraries of the gateway's tests. Asked of Maven when a pom has changed.
 k8s_classpath() {
@@ -20,25 +21,27 @@ k8s_classpath() {
     printf '%s\n' "$classpath_key" >"$k8s_target/classpath.key"
 }
 
-# k8s_tests CLASSES: status 77 when every test was skipped: what it needs is not here.
-k8s_tests() {
-    k8s_target=$target/k8s-check
+# k8s_compile: the tests, and what they need of other tests; nothing old stays.
+k8s_compile() {
     mkdir -p "$k8s_target"
     build_gateway
     k8s_classpath || return 1
     sources=src/test/java/io/warmpath/FrequentLooks.java # JUnit finds it by its service file
-    for class in $1; do sources="$sources src/gateway/test/java/$(printf '%s' "$class" | tr . /).java"; done
-    classes=$target/gateway/classes:$(cat "$k8s_target/classpath")
-    # What the named tests need of other tests is compiled along; nothing old stays.
+    for class in $MANIFEST_TESTS $SERVER_TESTS; do sources="$sources src/gateway/test/java/$(printf '%s' "$class" | tr . /).java"; done
     rm -rf "$k8s_target/classes"
     # shellcheck disable=SC2086 # names are words
     (cd "$root" && "$JAVA_HOME/bin/javac" --release "$JAVA_MAJOR" -proc:none -nowarn -implicit:class -encoding UTF-8 -d "$k8s_target/classes" \
-        -sourcepath src/gateway/test/java:src/test/java -cp "$classes" $sources) 2>&1 || return 1
+        -sourcepath src/gateway/test/java:src/test/java -cp "$target/gateway/classes:$(cat "$k8s_target/classpath")" $sources) 2>&1
+}
+
+# k8s_tests CLASSES: of what is compiled. Status 77 when every test was skipped: what it needs is not here.
+k8s_tests() {
     select=
     for class in $1; do select="$select --select-class=$class"; done
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086 # names are words
     (cd "$root" && "$JAVA_HOME/bin/java" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --enable-native-access=ALL-UNNAMED \
-        -cp "$k8s_target/classes:src/test/resources:$classes" org.junit.platform.console.ConsoleLauncher execute \
+        -cp "$k8s_target/classes:src/test/resources:$target/gateway/classes:$(cat "$k8s_target/classpath")" \
+        org.junit.platform.console.ConsoleLauncher execute \
         --disable-banner --disable-ansi-colors --details=tree --details-theme=ascii --fail-if-no-tests $select >"$k8s_target/log" 2>&1)
     ran=$?
     grep -E '\[ +[0-9]+ tests (found|aborted|successful|failed) +\]' "$k8s_target/log" >&2
@@ -55,11 +58,11 @@ k8s_tests() {
 
 kubernetes_tests() {
     kubernetes_for_tests
-    k8s_tests "$MANIFEST_TESTS"
+    k8s_compile && k8s_tests "$MANIFEST_TESTS"
 }
 
+# After kubernetes_tests, which compiles these too.
 server_tests() {
-    kubernetes_for_tests
     k8s_tests "$SERVER_TESTS"
 }
 

@@ -33,12 +33,17 @@ make_sbom() {
     say "wrote target/sbom/java.cdx.json, native.cdx.json and console.cdx.json"
 }
 
+# need_sbom: the lists are those of this source.
+need_sbom() {
+    [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
+}
+
 # audit ARGUMENTS...: against the lists of this source where none are named.
 run_audit() {
     case " $* " in
         *' --sbom '* | *' --help '* | *' -h '*) ;;
         *' --osv '*)
-            [ "$(cat "$target/warmpath-sbom.stamp" 2>/dev/null)" = "$(input_stamp)" ] || make_sbom
+            need_sbom
             set -- "$@" --sbom "$sbom_dir/java.cdx.json" --sbom "$sbom_dir/native.cdx.json" --sbom "$sbom_dir/console.cdx.json"
             ;;
     esac

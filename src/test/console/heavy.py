@@ -19,9 +19,16 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 async def answer(reader):
+    """The status; the body is read to its end, also where a long one comes in chunks."""
     head = await reader.readuntil(b"\r\n\r\n")
-    length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
-    await reader.readexactly(length)
+    fields = head.lower()
+    if b"transfer-encoding: chunked" in fields:
+        size = 1
+        while size:
+            size = int(await reader.readuntil(b"\r\n"), 16)
+            await reader.readexactly(size + 2)
+    else:
+        await reader.readexactly(int(fields.split(b"content-length:")[1].split(b"\r\n")[0]))
     return int(head[9:12])
 
 

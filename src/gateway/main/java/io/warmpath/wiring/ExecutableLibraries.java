@@ -14,9 +14,14 @@ final class ExecutableLibraries {
 
     private ExecutableLibraries() {}
 
+    /** This is a native executable, no JVM. */
+    static boolean isExecutable() {
+        return System.getProperty(IN_EXECUTABLE) != null;
+    }
+
     /** To be called before any of them is loaded. In a JVM it does nothing. */
     static void use() {
-        if (System.getProperty(IN_EXECUTABLE) == null) {
+        if (!isExecutable()) {
             return;
         }
         Path folder;

@@ -42,11 +42,10 @@ public final class Main {
 
     /** Version, commit, ABI of the native index, and what runs it; one line. */
     static String version() {
-        // Only a native executable has that property.
         String kind =
-                System.getProperty("org.graalvm.nativeimage.imagecode") == null
-                        ? "JVM " + Runtime.version()
-                        : "native executable";
+                ExecutableLibraries.isExecutable()
+                        ? "native executable"
+                        : "JVM " + Runtime.version();
         return String.format(
                 Locale.ROOT,
                 "warmpath %s (commit %s, index ABI %d, %s)",
