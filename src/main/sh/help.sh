@@ -7,6 +7,7 @@ help_programs() {
 Run
   demo       play conversations over simulated engines, routed by caches and in turn, side by side; show every decision
   serve      start the gateway in front of your engines
+  picker     choose engines for Envoy-based gateways, which send the requests themselves (ext_proc, port 9002)
   relay      pass an engine's KV events on to NATS JetStream, for gateways that share them
   sim        start simulated engines (HTTP, KV events over ZMQ), no GPU needed
   capture    replay recorded engine events and compare predicted with reported cached tokens
@@ -48,6 +49,14 @@ Starts the gateway; this shell becomes the JVM, so signals reach it. Example:
 `./warmpath serve --help` shows what to begin with, and the groups of all flags and keys; --config FILE reads YAML.
 JVM options: WARMPATH_JAVA_OPTS, for example WARMPATH_JAVA_OPTS='-Xmx4g -XX:+UseZGC'.
 The first start after a build records an AOT cache (some 15 s), later ones are short; WARMPATH_AOT=off does without.
+HELP
+            ;;
+        picker) cat <<'HELP'
+./warmpath picker [FLAGS]
+
+Starts the endpoint picker: gateways built on Envoy ask it over ext_proc where to send each request (src/docs/endpoint-picker.md).
+It is `serve` with --endpoint-picker-only: the flags are the same, clients' own requests are refused. Example:
+  ./warmpath picker --worker http://10.0.0.1:30000 --worker http://10.0.0.2:30000 --tokenizer /models/m/tokenizer.json
 HELP
             ;;
         relay) cat <<'HELP'

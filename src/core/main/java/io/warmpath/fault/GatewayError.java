@@ -337,6 +337,7 @@ public sealed interface GatewayError {
      * No healthy worker serves the model now, but one may soon: it is known, or a worker has not
      * said yet what it serves.
      *
+     * @param model empty when it is not known which
      * @param why besides; empty for none
      */
     record NoHealthyWorker(String model, Duration retryAfter, String why) implements GatewayError {
@@ -351,9 +352,12 @@ public sealed interface GatewayError {
 
         @Override
         public String message() {
-            return "No healthy worker serves the model `"
-                    + model
-                    + "` right now"
+            String who =
+                    model.isEmpty()
+                            ? "No worker can take the request"
+                            : "No healthy worker serves the model `" + model + "`";
+            return who
+                    + " right now"
                     + (why.isEmpty() ? "" : ", and " + why)
                     + "; try again later.";
         }

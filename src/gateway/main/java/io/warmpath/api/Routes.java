@@ -20,6 +20,10 @@ import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.inference.ExplainedRequests;
 import io.warmpath.api.inference.InferenceEndpoint;
 import io.warmpath.api.messages.MessagesApi;
+import io.warmpath.api.picker.PickerMeters;
+import io.warmpath.api.picker.PickerOptions;
+import io.warmpath.api.picker.PickerParts;
+import io.warmpath.api.picker.PickerServer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.gateway.flow.GatewayOptions;
@@ -31,11 +35,13 @@ import io.warmpath.net.HttpBytes;
 import io.warmpath.net.server.ServerCodec;
 import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
+import io.warmpath.upstream.EngineClient;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * What a gateway has in front of its REST resources: the way past the server's codec for requests
@@ -64,6 +70,14 @@ public final class Routes {
     private final boolean raw;
     private final RawRequests rawRequests = new RawRequests();
     private final Consumer<ServerCodec> pastCodec;
+    private final Pickers pickers;
+    private final RawRequests proxied = new RawRequests();
+    private volatile boolean onlyPicks;
+
+    private interface Pickers {
+        PickerServer of(
+                PickerMeters meters, PickerOptions options, UnaryOperator<EngineClient> keyed);
+    }
 
     /**
      * @param gate who may ask
@@ -92,7 +106,13 @@ public final class Routes {
         this.raw = options.rawPath();
         this.apis =
                 new ClientApis(
-                        new ClientRequests(gate, ids, bodies, rawRequests::isStopping, metrics),
+                        new ClientRequests(
+                                gate,
+                                ids,
+                                bodies,
+                                rawRequests::isStopping,
+                                () -> onlyPicks,
+                                metrics),
                         new InferenceEndpoint(
                                 flow, explained, tokenizers, options, metrics, bodies),
                         new MessagesApi(
@@ -103,6 +123,46 @@ public final class Routes {
         this.status = new StatusEndpoints(fleet, flow.models(), notReady, flow.bodies(), ids);
         RawInlet.Receiver receiver = new PastCodec(flow, options, metrics);
         this.pastCodec = codec -> RawInlet.install(codec, receiver, rawRequests);
+        this.pickers =
+                (meters, picked, keyed) -> {
+                    RequestFlow behind = flow.proxied();
+                    PickerParts parts =
+                            new PickerParts(
+                                    new InferenceEndpoint(
+                                            behind,
+                                            new ExplainedRequests(
+                                                    fleet,
+                                                    behind,
+                                                    tokens,
+                                                    tokenizers,
+                                                    options,
+                                                    metrics),
+                                            tokenizers,
+                                            options,
+                                            metrics,
+                                            bodies),
+                                    fleet,
+                                    gate,
+                                    ids,
+                                    flow.bodies(),
+                                    metrics,
+                                    meters,
+                                    picked,
+                                    keyed,
+                                    random,
+                                    System::nanoTime);
+                    return new PickerServer(parts, notReady, this.proxied);
+                };
+    }
+
+    /**
+     * For proxies that ask where to send requests, in place of sending them here.
+     *
+     * @param keyed adds what engines want to be shown
+     */
+    public PickerServer picker(
+            PickerMeters meters, PickerOptions options, UnaryOperator<EngineClient> keyed) {
+        return pickers.of(meters, options, keyed);
     }
 
     /** Names of requests. */
@@ -174,6 +234,17 @@ public final class Routes {
     /** What the resources for clients hand their requests to. */
     public ClientApis apis() {
         return apis;
+    }
+
+    /** Clients' own requests to engines are refused from now on; proxies send theirs. */
+    public void onlyPicks() {
+        onlyPicks = true;
+        rawRequests.close();
+    }
+
+    /** Those that proxies send. */
+    public RawRequests proxied() {
+        return proxied;
     }
 
     /** Those of which the runtime that has the router knows nothing. */

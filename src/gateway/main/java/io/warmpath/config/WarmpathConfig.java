@@ -13,6 +13,7 @@ import io.warmpath.config.http.AddressConfig;
 import io.warmpath.config.http.AdminConfig;
 import io.warmpath.config.http.AuthConfig;
 import io.warmpath.config.http.HttpConfig;
+import io.warmpath.config.http.PickerConfig;
 import io.warmpath.config.router.AdmissionConfig;
 import io.warmpath.config.router.RouterConfig;
 import io.warmpath.config.router.RoutingConfig;
@@ -50,6 +51,8 @@ public interface WarmpathConfig {
     LogLevel logLevel();
 
     HttpConfig http();
+
+    PickerConfig picker();
 
     RouterConfig router();
 

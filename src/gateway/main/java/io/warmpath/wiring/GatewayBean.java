@@ -113,6 +113,7 @@ class GatewayBean {
         runtime.leaving();
         if (GracefulStop.isPossible()) {
             GracefulStop.waitFor(runtime.routes().rawRequests());
+            GracefulStop.waitFor(runtime.routes().proxied());
         }
     }
 

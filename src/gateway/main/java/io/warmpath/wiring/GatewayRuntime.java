@@ -66,6 +66,7 @@ final class GatewayRuntime implements AutoCloseable {
     private final WarmStart warmup;
     private final AdminParts admin;
     private final MemoryParts memory;
+    private final PickerListener picker;
 
     /** {@code control} tells what other gateways announce; {@code records} go to other systems. */
     GatewayRuntime(
@@ -183,6 +184,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .hot(caches.hot())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
+        picker = PickerListener.of(config, largestBody, vertx, meters, routes, engineParts::keyed);
         GatewayMeters.bind(
                 meters,
                 caches.index(),
@@ -271,10 +273,12 @@ final class GatewayRuntime implements AutoCloseable {
         clients.start();
         warmup.start();
         usage.start();
+        picker.start();
     }
 
     @Override
     public void close() {
+        picker.close();
         memory.close();
         admission.close();
         tokenParts.stopReloads();

@@ -9,6 +9,7 @@ import io.warmpath.wiring.warmup.Training;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** Entry of the jar: the first argument names the command. */
 @QuarkusMain
@@ -23,6 +24,7 @@ public final class Main {
             usage: warmpath COMMAND [FLAG...]
 
               serve      starts the gateway; serve --help lists its flags
+              picker     the same for proxies that ask where to send requests (Envoy's ext_proc)
               relay      passes an engine's KV events on to NATS JetStream
               key        makes API keys of clients, and their hashes
               help       prints this
@@ -55,12 +57,18 @@ public final class Main {
                 kind);
     }
 
+    private static String[] pickerFlags(String[] flags) {
+        return Stream.concat(Stream.of("--endpoint-picker-only"), Stream.of(flags))
+                .toArray(String[]::new);
+    }
+
     /** Runs a command to its end; returns the exit code. */
     static int run(String[] args, PrintStream out, PrintStream err) {
         String command = args.length == 0 ? "help" : args[0];
         String[] rest = args.length == 0 ? args : Arrays.copyOfRange(args, 1, args.length);
         return switch (command) {
             case "serve" -> Serve.run(rest, out, err);
+            case "picker" -> Serve.run(pickerFlags(rest), out, err);
             // Not in the help: the launcher's, to record what a start does.
             case "train" -> Training.run(flags -> Serve.run(flags, out, err), err);
             case "relay" -> RelayMain.run(rest, out, err);

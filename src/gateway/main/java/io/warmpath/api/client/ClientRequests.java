@@ -48,10 +48,12 @@ public final class ClientRequests {
     private final RequestIds ids;
     private final BodyReceiver bodies;
     private final BooleanSupplier stopping;
+    private final BooleanSupplier onlyPicks;
     private final FlowMetrics metrics;
 
     /**
      * @param stopping whether nothing new is taken; any thread
+     * @param onlyPicks whether engines get requests from proxies alone; any thread
      * @param metrics is told of those who are refused
      */
     public ClientRequests(
@@ -59,11 +61,13 @@ public final class ClientRequests {
             RequestIds ids,
             BodyReceiver bodies,
             BooleanSupplier stopping,
+            BooleanSupplier onlyPicks,
             FlowMetrics metrics) {
         this.gate = gate;
         this.ids = ids;
         this.bodies = bodies;
         this.stopping = stopping;
+        this.onlyPicks = onlyPicks;
         this.metrics = metrics;
     }
 
@@ -134,6 +138,19 @@ public final class ClientRequests {
             String id = ids.of(request.headers());
             metrics.refused(Refusals.of(client, id, error));
             client.refuseLast(error, id, LINGER_MILLIS);
+            return;
+        }
+        if (need.charged() && onlyPicks.getAsBoolean()) {
+            request.resume(); // it came paused; an unread body would stay
+            GatewayError error =
+                    new GatewayError.Forbidden(
+                            "This process only chooses endpoints for proxies"
+                                    + " (--endpoint-picker-only); send the request to the proxy in"
+                                    + " front of the engines.");
+            String id = ids.of(request.headers());
+            metrics.refused(Refusals.of(client, id, error));
+            client.refuse(error, id);
+            client.discard(LINGER_MILLIS);
             return;
         }
         gate.enter(

@@ -68,7 +68,15 @@ public final class InferenceEndpoint {
                         read(request.context(), request, requestId, request.path(), body, gone));
     }
 
-    private Runnable read(
+    /**
+     * A request of one of the engines' APIs that is there as a whole, whoever has brought it. On
+     * its event loop.
+     *
+     * @param gone what to do when the client's connection ends, maybe more than once
+     * @return what to do when the client leaves
+     * @throws io.warmpath.fault.GatewayException its body is wrong
+     */
+    public Runnable read(
             Context context,
             ClientRequest client,
             String requestId,

@@ -24,6 +24,7 @@ enum SettingGroup {
     RETRY("other workers for a request, hedging, streams that move", "retry", "migration"),
     UPSTREAM("connections to engines, and their time-outs", "upstream"),
     HTTP("where clients are listened to: port, limits, TLS, stopping", "http"),
+    PICKER("proxies that send requests themselves, and ask where to", "picker"),
     AUTH("keys of clients and engines, tokens, operators", "auth", "admin"),
     REPLICA("NATS, and several gateways before the same workers", "nats", "replica"),
     TELEMETRY(

@@ -3,6 +3,7 @@ package io.warmpath.gateway.flow;
 import io.warmpath.gateway.agent.SessionTurns;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.plan.Planning;
+import io.warmpath.upstream.EngineClient;
 import java.util.function.LongSupplier;
 
 /**
@@ -23,4 +24,33 @@ public record FlowParts(
         Retries retries,
         GatewayOptions options,
         FlowMetrics metrics,
-        LongSupplier nanoTime) {}
+        LongSupplier nanoTime) {
+    /**
+     * The same for requests that a proxy sends: once, to the engine that was chosen, whose answer
+     * goes past here.
+     */
+    FlowParts proxied() {
+        return new FlowParts(
+                planning,
+                sessions,
+                sending,
+                moving.off(),
+                Retries.none(nanoTime),
+                options.proxied(),
+                metrics,
+                nanoTime);
+    }
+
+    /** The same where this is what speaks to engines. */
+    FlowParts over(EngineClient engines) {
+        return new FlowParts(
+                planning,
+                sessions,
+                sending.over(engines),
+                moving,
+                retries,
+                options,
+                metrics,
+                nanoTime);
+    }
+}

@@ -88,6 +88,33 @@ public record GatewayOptions(
                 other);
     }
 
+    /**
+     * The same where answers go past here: nothing can be taken out of them or put into them, and a
+     * body is collected before there is a flow.
+     */
+    public GatewayOptions proxied() {
+        ClientBounds quiet =
+                new ClientBounds(
+                        Duration.ZERO,
+                        clients.requestTimeout(),
+                        clients.bodySpan(),
+                        clients.bodyMemory());
+        return new GatewayOptions(
+                maxBodyBytes,
+                holdBytes,
+                tailBytes,
+                explain,
+                tokenDeadline,
+                retryAfter,
+                bodyLinger,
+                false,
+                forwardNvext,
+                forwardHandOff,
+                rawPath,
+                classTolerations,
+                quiet);
+    }
+
     /** No policy class tolerates any taint, and {@code nvext} goes no further. */
     public static GatewayOptions defaults() {
         return new GatewayOptions(

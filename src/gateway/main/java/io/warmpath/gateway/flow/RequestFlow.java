@@ -13,6 +13,7 @@ import io.warmpath.gateway.request.ClientBounds;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelNames;
+import io.warmpath.gateway.request.Sender;
 import io.warmpath.gateway.request.Visits;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ public final class RequestFlow {
     private final TimedAnswer.Times times;
     private final BodyMemory bodies;
     private final BodyPace bodyPace;
+    private final boolean proxied;
 
     public RequestFlow(FlowParts parts) {
         this.parts = parts;
@@ -35,7 +37,24 @@ public final class RequestFlow {
         this.times = new TimedAnswer.Times(clients, parts.nanoTime());
         this.bodies = new BodyMemory(clients.bodyMemory());
         this.bodyPace = new BodyPace(clients.bodySpan(), parts.nanoTime());
+        this.proxied = false;
         parts.metrics().bodies(bodies);
+    }
+
+    private RequestFlow(RequestFlow direct) {
+        this.parts = direct.parts.proxied();
+        this.times = new TimedAnswer.Times(parts.options().clients(), parts.nanoTime());
+        this.bodies = direct.bodies;
+        this.bodyPace = direct.bodyPace;
+        this.proxied = true;
+    }
+
+    /**
+     * The same for requests that others send: each is sent by its {@link Sender}, once. Their
+     * bodies and this flow's share their memory.
+     */
+    public RequestFlow proxied() {
+        return new RequestFlow(this);
     }
 
     /**
@@ -56,7 +75,13 @@ public final class RequestFlow {
             Context context, InferenceRequest request, Answer answer, EngineForm form) {
         Visit visit = Visits.of(context);
         InferenceRequest whose = request.of(visit).named(models());
-        Exchange exchange = new Exchange(parts, times, context, whose, answer, form, visit);
+        FlowParts mine = parts;
+        if (proxied) {
+            Sender sender = Sender.of(context);
+            whose = whose.within(sender.workers());
+            mine = parts.over(sender.engines());
+        }
+        Exchange exchange = new Exchange(mine, times, context, whose, answer, form, visit);
         exchange.begin();
         return exchange::clientGone;
     }

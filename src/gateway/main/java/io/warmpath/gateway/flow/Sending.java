@@ -18,4 +18,8 @@ public record Sending(
         EngineClient engines,
         Pins pins,
         NextTurn.Parts nextTurns,
-        AnswerReport.Parts reports) {}
+        AnswerReport.Parts reports) {
+    Sending over(EngineClient other) {
+        return new Sending(load, other, pins, nextTurns, reports);
+    }
+}

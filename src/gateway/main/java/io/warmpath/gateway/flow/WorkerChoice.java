@@ -3,6 +3,7 @@ package io.warmpath.gateway.flow;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.observe.DecisionCause;
@@ -28,6 +29,9 @@ final class WorkerChoice {
                 request.routing().pinnedWorker().isPresent()
                         ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
                         : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
+        if (!request.routing().workers().isEmpty()) {
+            all = all.stream().filter(c -> request.routing().reaches(c.worker().id())).toList();
+        }
         SessionTurn turn = scope.session();
         return turn == null ? all : turn.narrow(all);
     }
@@ -72,8 +76,15 @@ final class WorkerChoice {
                         scope.prompt.named(),
                         known,
                         scope.queued(),
-                        w -> turn == null ? "busy" : turn.whyNot(w),
+                        w -> whyNot(scope, turn, w),
                         scope.trace);
+    }
+
+    private static String whyNot(RequestScope scope, @Nullable SessionTurn turn, Worker w) {
+        if (!scope.request().routing().reaches(w.id())) {
+            return "not among the endpoints that the proxy allows";
+        }
+        return turn == null ? "busy" : turn.whyNot(w);
     }
 
     /**

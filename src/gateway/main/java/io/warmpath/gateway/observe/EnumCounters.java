@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /** One counter for each constant of an enum, which is the value of its tag. Any thread. */
-final class EnumCounters<E extends Enum<E>> {
+public final class EnumCounters<E extends Enum<E>> {
     private final Map<E, Counter> counters;
     private final MeterRegistry registry;
 
@@ -16,7 +16,7 @@ final class EnumCounters<E extends Enum<E>> {
      * @param tag whose value is the constant's name in lower case
      * @param more tags, each name followed by its value
      */
-    EnumCounters(
+    public EnumCounters(
             MeterRegistry registry,
             Class<E> type,
             String tag,
@@ -47,7 +47,7 @@ final class EnumCounters<E extends Enum<E>> {
         }
     }
 
-    void count(E constant) {
+    public void count(E constant) {
         Counter counter = counters.get(constant);
         if (counter != null) {
             counter.increment();

@@ -9,6 +9,7 @@ import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.template.PromptInput;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,12 +56,14 @@ public record InferenceRequest(
      * @param pinnedWorker the client names the worker, u64
      * @param pinnedRank the client names the dp rank
      * @param taints what the client makes of workers' taints
+     * @param workers ids of those that can be reached; empty: all
      */
     public record Routing(
             OptionalLong pinnedWorker,
             OptionalInt pinnedRank,
             TaintRules taints,
-            RouterOverrides overrides) {
+            RouterOverrides overrides,
+            Set<Long> workers) {
         /** The client leaves the choice to the router. */
         public static final Routing FREE =
                 new Routing(
@@ -68,6 +71,23 @@ public record InferenceRequest(
                         OptionalInt.empty(),
                         TaintRules.NONE,
                         RouterOverrides.NONE);
+
+        /** Every worker can be reached. */
+        public Routing(
+                OptionalLong pinnedWorker,
+                OptionalInt pinnedRank,
+                TaintRules taints,
+                RouterOverrides overrides) {
+            this(pinnedWorker, pinnedRank, taints, overrides, Set.of());
+        }
+
+        public Routing {
+            workers = Set.copyOf(workers);
+        }
+
+        public boolean reaches(long worker) {
+            return workers.isEmpty() || workers.contains(worker);
+        }
     }
 
     /**
@@ -168,6 +188,30 @@ public record InferenceRequest(
                 policyClass.isEmpty() ? hints : hints.in(policyClass),
                 edits,
                 form);
+    }
+
+    /**
+     * The same where only these can be reached.
+     *
+     * @param ids empty: all
+     */
+    public InferenceRequest within(Set<Long> ids) {
+        return ids.isEmpty()
+                ? this
+                : new InferenceRequest(
+                        received,
+                        name,
+                        prompt,
+                        salt,
+                        new Routing(
+                                routing.pinnedWorker,
+                                routing.pinnedRank,
+                                routing.taints,
+                                routing.overrides,
+                                ids),
+                        hints,
+                        edits,
+                        form);
     }
 
     /** The same without what is only needed until an answer has begun to reach the client. */

@@ -9,6 +9,9 @@ import io.netty.channel.ServerChannel;
 import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.net.FileShortage;
+import java.net.InetSocketAddress;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +31,9 @@ public final class ServerConnections extends ChannelInitializerExtension {
     // Netty makes the instance, so what it is to do can only lie here.
     private static volatile @Nullable ClientLimits current;
     private static volatile @Nullable Handler<HttpServerRequest> refuse;
+
+    /** Ports of listeners whose other sides are no clients. */
+    private static final Set<Integer> LEFT_ALONE = ConcurrentHashMap.newKeySet();
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -53,6 +59,14 @@ public final class ServerConnections extends ChannelInitializerExtension {
      */
     public static void refuse(Handler<HttpServerRequest> answer) {
         refuse = answer;
+    }
+
+    /**
+     * Connections to this port are not clients': they have no limits of their own, and what they
+     * speak is not looked at. Before its listener is there.
+     */
+    public static void leaveAlone(int port) {
+        LEFT_ALONE.add(port);
     }
 
     @Override
@@ -89,6 +103,10 @@ public final class ServerConnections extends ChannelInitializerExtension {
 
     @Override
     public void postInitializeServerChildChannel(Channel channel) {
+        if (channel.localAddress() instanceof InetSocketAddress at
+                && LEFT_ALONE.contains(at.getPort())) {
+            return;
+        }
         ClientLimits limits = current;
         if (limits != null) {
             ClientClock clock = new ClientClock(limits, channel);

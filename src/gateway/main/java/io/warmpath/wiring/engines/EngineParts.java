@@ -62,6 +62,11 @@ public final class EngineParts implements AutoCloseable {
         return client;
     }
 
+    /** Shows engines what they want to be shown, whoever speaks to them. */
+    public EngineClient keyed(EngineClient other) {
+        return new KeyedEngineClient(other, tls.keys());
+    }
+
     /** Another one, whose connections and signs of life nobody else sees; the caller closes it. */
     public EngineClient apart() {
         return engines(config, vertx, EngineTls.standard(), addresses, new SignsOfLife());

@@ -1,0 +1,8 @@
+/**
+ * Envoy's ext_proc protocol as bytes: gRPC frames, and the messages that an endpoint picker reads
+ * and writes.
+ */
+@NullMarked
+package io.warmpath.api.extproc;
+
+import org.jspecify.annotations.NullMarked;

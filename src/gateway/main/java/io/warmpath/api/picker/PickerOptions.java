@@ -1,0 +1,25 @@
+package io.warmpath.api.picker;
+
+import java.time.Duration;
+
+/**
+ * @param pieceBytes largest piece of a body that goes back to the proxy, from 1
+ * @param messageBytes largest message that is taken
+ * @param bodyBytes largest body of a client's request; a larger one is answered with 413
+ * @param selectByHeader whether {@code test-epp-endpoint-selection} of a request names its
+ *     endpoints, as conformance tests want it
+ * @param retryAfter what clients are told to wait when no worker is there
+ */
+public record PickerOptions(
+        int pieceBytes,
+        int messageBytes,
+        long bodyBytes,
+        boolean selectByHeader,
+        Duration retryAfter) {
+    public PickerOptions {
+        if (pieceBytes < 1 || messageBytes < 1 || bodyBytes < 1) {
+            throw new IllegalArgumentException(
+                    pieceBytes + ", " + messageBytes + ", " + bodyBytes + " bytes");
+        }
+    }
+}

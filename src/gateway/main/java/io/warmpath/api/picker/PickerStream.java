@@ -1,0 +1,704 @@
+package io.warmpath.api.picker;
+
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
+import io.netty.buffer.Unpooled;
+import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.access.Visit;
+import io.warmpath.api.connection.BodyReceiver;
+import io.warmpath.api.connection.ClientRequest;
+import io.warmpath.api.connection.RawRequests;
+import io.warmpath.api.connection.Refusals;
+import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.extproc.BodyMode;
+import io.warmpath.api.extproc.ProcessingRequest;
+import io.warmpath.api.extproc.ProcessingRequest.Kind;
+import io.warmpath.api.extproc.ProcessingRequest.Modes;
+import io.warmpath.api.extproc.ProcessingResponse;
+import io.warmpath.api.extproc.WireFormatException;
+import io.warmpath.api.picker.PickerMeters.Outcome;
+import io.warmpath.api.request.InferencePath;
+import io.warmpath.api.request.RequestParser;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.gateway.request.Sender;
+import io.warmpath.net.HeaderList;
+import io.warmpath.net.HeapBytes;
+import io.warmpath.upstream.EngineClient;
+import io.warmpath.upstream.UpstreamRequest;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import java.util.stream.Stream;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request of a proxy's client, as the proxy tells of it: read and decided as one that comes to
+ * the gateway itself, then sent by the proxy, whose news of the answer are handed to whatever
+ * listens to the engine. On the event loop of the proxy's connection.
+ *
+ * <pre>
+ * phase      event                              next      what goes to the proxy
+ * ARRIVING   body whole, or not to be looked at DECIDING  in BUFFERED, the headers' answer first
+ * DECIDING   an engine was chosen               SENT      where to, and the body
+ * ARRIVING,  refused                            ANSWERED  the refusal, at once
+ * DECIDING
+ * SENT       head of the engine's answer        SENT      each message of it, unchanged
+ * SENT       its end                            ANSWERED
+ * any        the stream is over                 ANSWERED
+ * </pre>
+ *
+ * <p>A request that is no inference, or for a model that nobody is known to serve, is the engine's to
+ * judge: it goes to one that has room. One that is inference and cannot be read is refused, as it is
+ * where it comes here itself: it may hold what engines do not take from clients.
+ */
+final class PickerStream
+        implements GrpcCall.Listener,
+                ClientRequest,
+                Sender,
+                ProxiedAnswer.Proxy,
+                ProxiedEngine.Proxy {
+    private static final Logger LOG = Logger.getLogger(PickerStream.class);
+
+    /** Names of endpoints that conformance tests want to be chosen. */
+    private static final String SELECT = "test-epp-endpoint-selection";
+
+    /** The model as another filter of the proxy has found it. */
+    private static final String MODEL = "x-gateway-model-name";
+
+    /** A proxy says with it how long the engine took, and leaves it out of its own answers. */
+    private static final String ENGINE_TIME = "x-envoy-upstream-service-time";
+
+    /** What clients may not say: where a request goes is said here. */
+    private static final List<String> FORGED =
+            List.of(
+                    ProcessingRequest.DESTINATION + "-served",
+                    ProcessingRequest.DESTINATION + "-subset",
+                    "x-prefiller-host-port",
+                    "x-data-parallel-rank");
+
+    /** What {@link io.warmpath.api.client.ClientGate} takes out of a request's headers. */
+    private static final List<String> SHOWN = List.of("authorization", "x-api-key", "x-tenant-id");
+
+    private static final int FIRST_BYTES = 16 << 10;
+    private static final int TOO_MANY_REQUESTS = 429;
+
+    private enum Phase {
+        ARRIVING,
+        DECIDING,
+        SENT,
+        ANSWERED
+    }
+
+    private final PickerParts parts;
+    private final Endpoints endpoints;
+    private final RawRequests running;
+    private final GrpcCall call;
+    private final BodyMemory.Reservation memory;
+    private final boolean counted;
+
+    private Phase phase = Phase.ARRIVING;
+    private Modes modes = Modes.DUPLEX;
+
+    // The request.
+    private HeaderList headers = new HeaderList();
+    private String method = "";
+    private String path = "";
+    private @Nullable String query;
+    private String requestId = "";
+    private @Nullable InferencePath api; // null: its body is not looked at
+    private @Nullable List<String> subset;
+    private List<String> shown = List.of();
+    private Set<Long> workers = Set.of();
+    private @Nullable Visit visit;
+    private byte[] body = {};
+    private int bodyBytes;
+    private boolean known; // its headers have come
+    private boolean bodyless;
+    private boolean admitted;
+    private boolean headersAnswered;
+    private boolean ended; // nothing of it follows
+    private boolean trailers;
+    private boolean byLoad;
+    private long since;
+    private @Nullable Runnable leave;
+
+    // The answer.
+    private final HeaderList extra = new HeaderList();
+    private @Nullable ProxiedEngine engine;
+    private @Nullable String destination;
+    private boolean answerBegun;
+    private int status = 200;
+    private @Nullable IntConsumer atEnd;
+
+    PickerStream(
+            PickerParts parts,
+            Endpoints endpoints,
+            RawRequests running,
+            HttpServerRequest request) {
+        this.parts = parts;
+        this.endpoints = endpoints;
+        this.running = running;
+        this.memory = parts.bodies().reserve();
+        this.since = parts.nanoTime().getAsLong();
+        counted = running.enter();
+        parts.meters().opened();
+        this.call = new GrpcCall(request, parts.options().messageBytes(), this);
+    }
+
+    @Override
+    public void message(byte[] b, int from, int length) {
+        ProcessingRequest news;
+        try {
+            news = ProcessingRequest.read(b, from, length);
+        } catch (WireFormatException e) {
+            parts.meters().malformed.increment();
+            throw e;
+        }
+        parts.meters().message(news.kind());
+        if (news.modes() != null) {
+            modes = news.modes();
+        }
+        try {
+            switch (news.kind()) {
+                case REQUEST_HEADERS -> head(news);
+                case REQUEST_BODY -> body(news);
+                case REQUEST_TRAILERS -> trailers();
+                case RESPONSE_HEADERS -> answerHead(news);
+                case RESPONSE_BODY -> answerBody(news);
+                case RESPONSE_TRAILERS -> {
+                    call.send(ProcessingResponse.unchanged(Kind.RESPONSE_TRAILERS));
+                    answerEnds(news.array(), 0, 0);
+                }
+            }
+        } catch (RuntimeException e) {
+            LOG.errorf(e, "request %s of a proxy failed by a bug in the gateway", requestId);
+            reject(new GatewayError.Internal(requestId));
+        }
+    }
+
+    // ---- the request
+
+    private void head(ProcessingRequest news) {
+        if (known) {
+            return;
+        }
+        known = true;
+        since = parts.nanoTime().getAsLong();
+        for (int i = 0; i < news.headers().size(); i++) {
+            String name = news.headers().name(i);
+            String value = news.headers().value(i);
+            switch (name) {
+                case ":method" -> method = value;
+                case ":path" -> target(value);
+                default -> {
+                    if (!name.startsWith(":")) {
+                        headers.add(name, value);
+                    }
+                }
+            }
+        }
+        requestId = parts.ids().of(headers);
+        bodyless = news.endOfStream();
+        ended = bodyless;
+        api = !ended && modes.request().isWhole() && method.equals("POST") ? known(path) : null;
+        subset = news.subset();
+        String selected = headers.get(SELECT);
+        if (parts.options().selectByHeader() && selected != null) {
+            subset = Arrays.stream(selected.split(",", -1)).map(String::strip).toList();
+        }
+        shown = SHOWN.stream().filter(headers::contains).toList();
+        parts.gate()
+                .enter(
+                        this,
+                        parts.ids(),
+                        parts.metrics(),
+                        api != null,
+                        caller -> {
+                            visit = caller;
+                            admitted = true;
+                            goOn();
+                        });
+    }
+
+    private void target(String value) {
+        int mark = value.indexOf('?');
+        path = mark < 0 ? value : value.substring(0, mark);
+        query = mark < 0 ? null : value.substring(mark + 1);
+    }
+
+    private static @Nullable InferencePath known(String path) {
+        for (InferencePath one : InferencePath.ALL) {
+            if (one.path().equals(path)) {
+                return one;
+            }
+        }
+        return null;
+    }
+
+    private void body(ProcessingRequest news) {
+        if (ended) {
+            parts.meters().repeatedBodies.increment(); // some proxies repeat the last one
+            return;
+        }
+        ended = news.endOfStream() || modes.request() == BodyMode.BUFFERED;
+        if (phase == Phase.SENT) {
+            pass(news);
+        } else if (phase != Phase.ANSWERED && keep(news) && ended) {
+            goOn();
+        }
+    }
+
+    /** It is on its way already: by its headers alone. */
+    private void pass(ProcessingRequest news) {
+        if (modes.request().isDuplex()) {
+            pieces(news.array(), news.from(), news.length(), news.endOfStream());
+        } else {
+            call.send(ProcessingResponse.unchanged(Kind.REQUEST_BODY));
+        }
+    }
+
+    /**
+     * @return false: it was refused
+     */
+    private boolean keep(ProcessingRequest news) {
+        int more = news.length();
+        if (!memory.take(more)) {
+            parts.metrics().noMemory();
+            reject(
+                    new GatewayError.Overloaded(
+                            503,
+                            "The requests that wait for their answers take all the memory there is"
+                                    + " for them",
+                            parts.options().retryAfter()));
+            return false;
+        }
+        if (body.length - bodyBytes < more) {
+            int twice = Math.max(2 * body.length, FIRST_BYTES);
+            body = Arrays.copyOf(body, Math.max(bodyBytes + more, twice));
+        }
+        System.arraycopy(news.array(), news.from(), body, bodyBytes, more);
+        bodyBytes += more;
+        if (bodyBytes > parts.options().bodyBytes()) {
+            reject(new GatewayError.BodyTooLarge(parts.options().bodyBytes()));
+            return false;
+        }
+        Visit.Exceeded exceeded = visit == null ? null : visit.reserve(bodyBytes);
+        if (visit != null && exceeded != null) {
+            visit.tell(this::putHeader);
+            reject(BodyReceiver.rateLimited(exceeded));
+            return false;
+        }
+        return true;
+    }
+
+    private void trailers() {
+        if (phase == Phase.SENT) {
+            ended = true;
+            call.send(ProcessingResponse.unchanged(Kind.REQUEST_TRAILERS));
+            return;
+        }
+        trailers = true;
+        if (!ended) {
+            ended = true;
+            goOn();
+        }
+    }
+
+    private void goOn() {
+        if (!admitted || phase != Phase.ARRIVING) {
+            return;
+        }
+        if (subset != null) {
+            workers = endpoints.workers(subset);
+            if (workers.isEmpty()) {
+                reject(
+                        new GatewayError.NoHealthyWorker(
+                                "",
+                                parts.options().retryAfter(),
+                                "none of the endpoints that the proxy allows is a worker here"));
+                return;
+            }
+        }
+        InferencePath reads = api;
+        if (reads == null || (ended && isEmpty())) {
+            byLoad();
+        } else if (ended) {
+            parts.meters().bodyWaited(parts.nanoTime().getAsLong() - since);
+            since = parts.nanoTime().getAsLong();
+            decide(reads, buffer());
+        } else if (modes.request() == BodyMode.BUFFERED && !headersAnswered) {
+            headersAnswered = true; // its body comes after that
+            call.send(ProcessingResponse.unchanged(Kind.REQUEST_HEADERS));
+        }
+    }
+
+    /** Nothing is asked of an engine. */
+    private boolean isEmpty() {
+        return bodyBytes == 0 || (bodyBytes == 2 && body[0] == '{' && body[1] == '}');
+    }
+
+    private Buffer buffer() {
+        @SuppressWarnings("deprecation") // the only public way without a copy
+        Buffer bytes = Buffer.buffer(Unpooled.wrappedBuffer(body, 0, bodyBytes));
+        return bytes;
+    }
+
+    private void decide(InferencePath reads, Buffer bytes) {
+        phase = Phase.DECIDING;
+        Sender.put(call.context(), this);
+        memory.belongsTo(call.context());
+        try {
+            leave =
+                    parts.inference()
+                            .read(call.context(), this, requestId, reads, bytes, this::noted);
+        } catch (GatewayException e) {
+            reject(e.error());
+        }
+    }
+
+    /** The end of the proxy's stream is noticed here, not by answers. */
+    private void noted() {}
+
+    /** Chosen as any other, for a prompt of which nothing is known. */
+    private void byLoad() {
+        byLoad = true;
+        String model = anyModel();
+        if (model == null) {
+            reject(new GatewayError.NoHealthyWorker("", parts.options().retryAfter()));
+            return;
+        }
+        headers.remove("content-type"); // of a body that is not what is read here
+        String text = new String(JsonStringEncoder.getInstance().quoteAsString(model));
+        decide(
+                new InferencePath(path, RequestParser.Endpoint.OTHER),
+                Buffer.buffer("{\"model\":\"" + text + "\"}"));
+    }
+
+    /**
+     * What the proxy says, or what one of the workers serves that may be chosen; null: none can.
+     */
+    private @Nullable String anyModel() {
+        FleetSnapshot fleet = parts.fleet().snapshot();
+        String named = headers.get(MODEL);
+        if (named != null && fleet.knows(named)) {
+            return named;
+        }
+        List<Worker> able =
+                fleet.workers().stream()
+                        .filter(w -> w.available() && !w.models().isEmpty())
+                        .filter(w -> workers.isEmpty() || workers.contains(w.id()))
+                        .filter(w -> model(w) != null)
+                        .toList();
+        if (able.isEmpty()) {
+            return null;
+        }
+        long random = parts.random().getAsLong() >>> 1;
+        return model(able.get((int) (random % able.size())));
+    }
+
+    private @Nullable String model(Worker worker) {
+        return worker.models().stream()
+                .filter(m -> visit == null || visit.allows(m))
+                .findFirst()
+                .orElse(null);
+    }
+
+    // ---- as its sender
+
+    @Override
+    public EngineClient engines() {
+        ProxiedEngine mine = new ProxiedEngine(this);
+        engine = mine;
+        return parts.keyed().apply(mine);
+    }
+
+    @Override
+    public Set<Long> workers() {
+        return workers;
+    }
+
+    @Override
+    public void send(UpstreamRequest chosen) {
+        if (phase != Phase.DECIDING) {
+            throw new IllegalStateException("sent in phase " + phase);
+        }
+        phase = Phase.SENT;
+        destination = Endpoints.of(chosen.base());
+        boolean duplex = modes.request().isDuplex();
+        HeapBytes changed = byLoad ? null : changed(chosen.body());
+        ProcessingResponse.Pick pick =
+                new ProcessingResponse.Pick(destination, set(chosen), removed(chosen.extra()));
+        call.send(
+                ProcessingResponse.pick(
+                        headersAnswered ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS,
+                        pick,
+                        duplex || changed == null ? null : whole(changed)));
+        if (duplex) {
+            HeapBytes sent = changed == null ? new HeapBytes(body, 0, bodyBytes) : changed;
+            if (!bodyless && (sent.length() > 0 || (ended && !trailers))) {
+                pieces(sent.array(), sent.offset(), sent.length(), ended && !trailers);
+            }
+            if (trailers) {
+                call.send(ProcessingResponse.unchanged(Kind.REQUEST_TRAILERS));
+            }
+        }
+        body = new byte[0];
+        parts.meters().decided(parts.nanoTime().getAsLong() - since);
+        parts.meters().outcome(byLoad ? Outcome.BY_LOAD : Outcome.PICKED);
+    }
+
+    /** Null: as the client has sent it. */
+    private @Nullable HeapBytes changed(Buffer toSend) {
+        HeapBytes now = HeapBytes.of(toSend);
+        return Arrays.equals(
+                        now.array(), now.offset(), now.offset() + now.length(), body, 0, bodyBytes)
+                ? null
+                : now;
+    }
+
+    private static byte[] whole(HeapBytes bytes) {
+        return Arrays.copyOfRange(bytes.array(), bytes.offset(), bytes.offset() + bytes.length());
+    }
+
+    private HeaderList set(UpstreamRequest chosen) {
+        HeaderList set = new HeaderList();
+        chosen.extra().forEach((name, value) -> set.set(name, value));
+        String base = chosen.base().getRawPath();
+        if (base != null && base.length() > 1) {
+            set.set(":path", base + (query == null ? path : path + "?" + query));
+        }
+        return set;
+    }
+
+    private List<String> removed(MultiMap added) {
+        return Stream.concat(
+                        FORGED.stream().filter(headers::contains),
+                        shown.stream().filter(name -> !headers.contains(name)))
+                .filter(name -> !added.contains(name))
+                .toList();
+    }
+
+    private void pieces(byte[] b, int from, int length, boolean end) {
+        int at = from;
+        int left = length;
+        do {
+            int piece = Math.min(left, parts.options().pieceBytes());
+            left -= piece;
+            call.send(ProcessingResponse.piece(Kind.REQUEST_BODY, b, at, piece, end && left == 0));
+            at += piece;
+        } while (left > 0);
+    }
+
+    // ---- the answer
+
+    private void answerHead(ProcessingRequest news) {
+        call.send(
+                extra.isEmpty()
+                        ? ProcessingResponse.unchanged(Kind.RESPONSE_HEADERS)
+                        : ProcessingResponse.headers(Kind.RESPONSE_HEADERS, extra));
+        ProxiedEngine from = engine;
+        if (phase != Phase.SENT || from == null || answerBegun) {
+            gone(); // the proxy has answered by itself
+            return;
+        }
+        HeaderList answer = new HeaderList();
+        for (int i = 0; i < news.headers().size(); i++) {
+            String name = news.headers().name(i);
+            String value = news.headers().value(i);
+            if (name.equals(":status")) {
+                status = Integer.parseInt(value);
+            } else if (!name.startsWith(":")) {
+                answer.add(name, value);
+            }
+        }
+        String served = news.served();
+        if (served != null && !served.equals(destination)) {
+            parts.meters().servedElsewhere.increment();
+            LOG.debugf("%s was answered by %s, not %s", requestId, served, destination);
+        }
+        if (status >= 500 && served == null && !answer.contains(ENGINE_TIME)) {
+            gone(); // the proxy's own: what befell the worker is for its health checks to say
+            return;
+        }
+        answerBegun = true;
+        from.head(status, answer);
+        if (news.endOfStream()) {
+            answerEnds(news.array(), 0, 0);
+        }
+    }
+
+    private void answerBody(ProcessingRequest news) {
+        byte[] b = news.array();
+        int from = news.from();
+        int length = news.length();
+        boolean end = news.endOfStream();
+        call.send(
+                modes.response().isDuplex()
+                        ? ProcessingResponse.piece(Kind.RESPONSE_BODY, b, from, length, end)
+                        : ProcessingResponse.unchanged(Kind.RESPONSE_BODY));
+        ProxiedEngine to = engine;
+        if (!answerBegun || to == null) {
+            return;
+        }
+        if (end) {
+            answerEnds(b, from, length);
+        } else if (length > 0) {
+            to.data(b, from, length);
+        }
+    }
+
+    private void answerEnds(byte[] b, int from, int length) {
+        ProxiedEngine to = engine;
+        if (answerBegun && to != null) {
+            phase = Phase.ANSWERED;
+            engine = null;
+            to.end(b, from, length);
+        }
+    }
+
+    @Override
+    public void over() {
+        memory.free();
+        body = new byte[0];
+        if (answerBegun && modes.response() == BodyMode.NONE) {
+            answerEnds(body, 0, 0); // the proxy tells no more than the head
+        } else {
+            gone();
+        }
+        parts.meters().closed();
+        if (counted) {
+            running.exit();
+        }
+        IntConsumer action = atEnd;
+        atEnd = null;
+        if (action != null) {
+            action.accept(status);
+        }
+    }
+
+    /** Nobody waits for an answer any more, or it is not the engine's. */
+    private void gone() {
+        if (phase == Phase.ANSWERED) {
+            return;
+        }
+        if (phase != Phase.SENT) {
+            parts.meters().outcome(Outcome.CANCELLED);
+        }
+        phase = Phase.ANSWERED;
+        engine = null;
+        Runnable action = leave;
+        if (action != null) {
+            action.run();
+        } else {
+            parts.metrics().cancelledEarly();
+        }
+    }
+
+    // ---- an answer of our own
+
+    @Override
+    public boolean isSent() {
+        return phase == Phase.SENT || phase == Phase.ANSWERED;
+    }
+
+    /** Refuses what no flow has seen. */
+    private void reject(GatewayError error) {
+        parts.metrics().rejected();
+        parts.metrics().refused(Refusals.of(this, requestId, error));
+        tell(error);
+    }
+
+    /**
+     * Of a request that was read: what its engine itself answers best, it gets to see. A model that
+     * this client may not use is not known either: that one is refused.
+     */
+    @Override
+    public void refuse(GatewayError error) {
+        boolean engines =
+                error instanceof GatewayError.Internal
+                        || (error instanceof GatewayError.UnknownModel && visit == null);
+        if (engines && !byLoad && !isSent()) {
+            byLoad();
+        } else {
+            tell(error);
+        }
+    }
+
+    /** Of one that was not: its body may have what engines do not take from clients. */
+    @Override
+    public void refuse(GatewayError error, String id) {
+        tell(error);
+    }
+
+    private void tell(GatewayError error) {
+        if (isSent()) {
+            return;
+        }
+        HeaderList told = new HeaderList();
+        ErrorMapper.headers(error, requestId, (name, value) -> told.set(name, value));
+        int code = error.httpStatus();
+        // The protocol has a status for load, and none above 511.
+        answer(code > 511 ? TOO_MANY_REQUESTS : code, told, ErrorMapper.body(error).getBytes());
+    }
+
+    @Override
+    public void answer(int code, HeaderList told, byte[] bytes) {
+        phase = Phase.ANSWERED;
+        memory.free();
+        body = new byte[0];
+        status = code;
+        extra.forEach((name, value) -> told.set(name, value));
+        call.send(ProcessingResponse.immediate(code, told, bytes, "warmpath"));
+        parts.meters().outcome(Outcome.REFUSED);
+    }
+
+    // ---- as a client's request
+
+    @Override
+    public String target() {
+        return path;
+    }
+
+    @Override
+    public @Nullable String query() {
+        return query;
+    }
+
+    @Override
+    public MultiMap headers() {
+        return headers;
+    }
+
+    @Override
+    public void putHeader(String name, String value) {
+        extra.set(name, value);
+    }
+
+    @Override
+    public void onEnd(IntConsumer action) {
+        atEnd = action;
+    }
+
+    @Override
+    public boolean isGone() {
+        return call.isOver();
+    }
+
+    @Override
+    public Answer answer(String id, boolean raw, Runnable action) {
+        return new ProxiedAnswer(this);
+    }
+
+    @Override
+    public void discard(long lingerMillis) {
+        // What still comes of its body is stepped over.
+    }
+}
