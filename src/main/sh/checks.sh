@@ -224,6 +224,13 @@ console_test() {
     "$console_venv/bin/python" -B "$root/src/test/console/console.py" "$@"
 }
 
+# picker_test [--only NAME]: the endpoint picker behind a real Envoy.
+picker_test() {
+    build_gateway
+    picker_venv=$(sh "$root/src/test/e2e/venv.sh" picker) || return 1
+    "$picker_venv/bin/python" -B "$root/src/test/picker/picker.py" "$@"
+}
+
 # Both jars where Java is too old for them.
 old_java_test() {
     build_gateway
@@ -394,6 +401,7 @@ everything() {
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control
         step 'soak: 10 minutes' soak_test 10m
+        step 'endpoint picker: behind a real Envoy' picker_test
         step 'native executable: e2e' native_e2e_test
         step 'native executable: probe, beside a JVM' native_probe_test
         step 'native executable: attack smoke' native_attack_test

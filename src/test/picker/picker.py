@@ -20,25 +20,19 @@ import traceback
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "attack"), str(HERE.parent / "python/process")]
+sys.path[:0] = [str(HERE.parent / part) for part in ("attack", "e2e", "python/process")]
 import openai  # noqa: E402
 
 import proxy  # noqa: E402
 from gateway_probe import free_ports, parsed  # noqa: E402
 from stage import ROOT, Stage  # noqa: E402
-from suite import until  # noqa: E402
+from openai_client import check, wait_until  # noqa: E402
 
 ENGINES = 3
 PATIENCE_S = 90
 CHAT = "/v1/chat/completions"
 JSON = {"content-type": "application/json"}
 SELECT = "test-epp-endpoint-selection"
-EVENT_GAP = 0.02
-
-
-def check(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def answers(port, path):
@@ -65,7 +59,6 @@ def chat(text, **more):
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
-        self.engine = headers.get("x-sim-engine")
 
 
 class Lab:
@@ -87,7 +80,7 @@ class Lab:
             host, port = engine.split(":")
             self.stage.start(f"engine{i}", [str(ROOT / "warmpath"), "sim", "--host", host, "--port", port, "--itl", "2ms", "--max-batch", "2048"])
         for engine in self.engines:
-            until(lambda e=engine: self.engine(e, "/health"), PATIENCE_S, f"engine {engine} is not ready")
+            wait_until(f"engine {engine} is not ready", lambda e=engine: self.engine(e, "/health") is not None, PATIENCE_S)
         self.start_picker()
         self.launch("clear", self.clear_port, self.clear_http, "--no-endpoint-picker-tls")
         for port in (self.http, self.clear_http):
@@ -95,7 +88,7 @@ class Lab:
         config = self.stage.folder / "envoy.json"
         proxy.write(config, self.listeners, self.engines, f"127.0.0.1:{self.picker_port}", f"127.0.0.1:{self.clear_port}")
         self.envoy = self.stage.start("envoy", proxy.command(config, self.base_id))
-        until(lambda: self.post("duplex", chat("hello")).status == 200, PATIENCE_S, f"Envoy does not answer: {self.envoy.log}")
+        wait_until(f"Envoy does not answer: {self.envoy.log}", lambda: self.post("duplex", chat("hello")).status == 200, PATIENCE_S)
         return self
 
     def __exit__(self, *_):
@@ -123,8 +116,8 @@ class Lab:
         self.picker = self.launch("picker", self.picker_port, self.http)
 
     def until_chooses(self, port):
-        until(lambda: answers(port, "/ready"), PATIENCE_S, "the picker is not ready")
-        until(lambda: sum(w["state"] == "ready" for w in self.json("/workers", port)["data"]) == ENGINES, PATIENCE_S, "the workers are not ready")
+        wait_until("the picker is not ready", lambda: answers(port, "/ready"), PATIENCE_S)
+        wait_until("the workers are not ready", lambda: sum(w["state"] == "ready" for w in self.json("/workers", port)["data"]) == ENGINES, PATIENCE_S)
 
     def json(self, path, port=None):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=10)
@@ -171,7 +164,7 @@ class Lab:
         def none():
             now = self.metrics()
             return not any(now[k] for k in ("warmpath_bookings_open", "warmpath_requests_active", "warmpath_picker_streams"))
-        until(none, 10, "bookings, requests or streams are left")
+        wait_until("bookings, requests or streams are left", none, 10)
 
 
 class Checks:
@@ -192,7 +185,7 @@ class Checks:
                     messages=[{"role": "user", "content": own}], extra_headers={"x-request-id": request})
                 usage = [c.usage for c in stream if c.usage][-1]
                 cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else 0
-                decision = until(lambda r=request: self.lab.json(f"/router/decisions?request_id={r}", port)["data"], 5, "the decision is not kept")[0]
+                decision = wait_until("the decision is not kept", lambda r=request: self.lab.json(f"/router/decisions?request_id={r}", port)["data"], 5)[0]
                 seen.append((decision, cached, usage.prompt_tokens))
                 time.sleep(0.3)  # the events of what was computed are under way
             (first, cold, _), (second, warm, prompt) = seen
@@ -200,6 +193,147 @@ class Checks:
             check(first["worker"] == second["worker"], f"{listener}: {first['worker']}, then {second['worker']}")
             check(second["cached_tokens"] == warm, f"{listener}: {second['cached_tokens']} tokens predicted, {warm} reported")
             check(second["prompt_tokens"] == prompt, f"{listener}: {second['prompt_tokens']} tokens here, {prompt} at the engine")
+
+    def conformance_requests_follow_the_picker(self):
+        """GatewayFollowingEPPRouting: 100 requests, ten at once, reach one, two and three chosen endpoints only."""
+        for chosen in (self.lab.engines[:1], self.lab.engines[1:], self.lab.engines):
+            before = self._requests()
+            with concurrent.futures.ThreadPoolExecutor(10) as pool:
+                done = list(pool.map(lambda _: self.lab.post("pool", chat("x"), {SELECT: ",".join(chosen)}).status, range(100)))
+            reached = {e: n - before[e] for e, n in self._requests().items() if n != before[e]}
+            check(done == [200] * 100 and set(reached) <= set(chosen) and sum(reached.values()) == 100, f"{collections.Counter(done)}: {reached} of {chosen}")
+
+    def conformance_a_subset_is_kept_to(self):
+        """A hint names who may be chosen; 503 where that leaves nobody."""
+        for engine in self.lab.engines:
+            before = self._requests()[engine]
+            check(self.lab.post("subset", chat("x"), {"x-subset": engine}).status == 200, engine)
+            check(self._requests()[engine] == before + 1, f"{engine} was not asked")
+        refusal = self.lab.post("subset", chat("x"), {"x-subset": "10.9.9.9:1"})
+        check(refusal.status == 503 and b"none of the endpoints" in refusal.body, f"{refusal.status} {refusal.body}")
+
+    def conformance_destination_served_is_told(self):
+        """GatewayDestinationEndpointServed: who has answered is who was picked."""
+        before = self.lab.metrics()["warmpath_picker_served_elsewhere_total"]
+        for _ in range(10):
+            self.lab.post("pool", chat("x"))
+        check(self.lab.metrics()["warmpath_picker_served_elsewhere_total"] == before, "another endpoint has answered")
+
+    def conformance_unknown_requests_are_routed(self):
+        """Backends of the suite are no engines: bodies are `{}`, paths are any."""
+        for method, path, body in (("GET", "/v1/models", None), ("POST", CHAT, b"{}"), ("POST", "/any", b"{}"), ("POST", CHAT, b"")):
+            # What the engine answers is its own; that it was asked shows in its answer.
+            answer = self.lab.ask("duplex", method, path, body)
+            check(answer.status in (200, 400, 404, 405, 422), f"{method} {path}: {answer.status} {answer.body[:200]}")
+
+    def _requests(self):
+        return {e: self.lab.engine(e, "/sim/stats")["requests"] for e in self.lab.engines}
+
+    def bodies_of_all_kinds_arrive(self):
+        """In pieces, with trailers, of megabytes; in each mode that has bodies."""
+        for listener in ("duplex", "buffered", "streamed", "headers_only", "buffered_both"):
+            text = unseen(2000)
+            check(self.lab.post(listener, chat(text)).status == 200, f"{listener}: {len(text)} bytes")
+        large = chat("a word and another " * 100_000)
+        answer = self.lab.post("duplex", large)
+        # Longer than the model's context: the engine says so, which it can only when it has all of it.
+        check(answer.status in (200, 400), f"{len(large)} bytes: {answer.status} {answer.body[:200]}")
+        body = chat(unseen())
+        pieces = [body[i:i + 700] for i in range(0, len(body), 700)]
+        check(self.lab.post("duplex", iter(pieces), encode_chunked=True, headers={"transfer-encoding": "chunked"}).status == 200, "chunked")
+        with socket.create_connection(("127.0.0.1", self.lab.port("duplex")), 20) as s:
+            s.sendall(f"POST {CHAT} HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\ntrailer: x-t\r\nconnection: close\r\n\r\n"
+                      f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\nx-t: 1\r\n\r\n")
+            check(s.recv(64).startswith(b"HTTP/1.1 200"), "a body with trailers")
+
+    def many_requests_on_one_connection(self):
+        """Envoy resets the picker's stream at the end of each: more than servers with a limit for resets take."""
+        connection = self.lab.connect("duplex")
+        for i in range(600):
+            answer = self.lab.post("duplex", chat(f"question {i % 7}"), connection=connection)
+            check(answer.status == 200, f"request {i}: {answer.status} {answer.body[:200]}")
+        connection.close()
+
+    def more_than_1024_run_at_once(self):
+        """With Envoy's limit raised, as the documentation says."""
+        count, most = 1200, 0
+        body = chat("count", max_tokens=200, stream=True)
+        head = f"POST {CHAT} HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+        sockets = [socket.create_connection(("127.0.0.1", self.lab.port("duplex")), 60) for _ in range(count)]
+        for s in sockets:
+            s.sendall(head + body)
+        failed = collections.Counter()
+        for i, s in enumerate(sockets):
+            data = b""
+            while more := s.recv(1 << 16):
+                data += more
+            s.close()
+            if i == 0:
+                most = self.lab.metrics()["warmpath_picker_streams"]
+            if not (data.startswith(b"HTTP/1.1 200") and b"[DONE]" in data):
+                failed[data[:60]] += 1
+        check(not failed, f"{failed}")
+        self.lab.settled()
+        return f"{most:.0f} were open when the first had ended"
+
+    def clients_that_leave_free_their_engine(self):
+        stopped = self._of_ranks("aborted")
+        for wait in (0, 0.05):
+            s = socket.create_connection(("127.0.0.1", self.lab.port("duplex")), 20)
+            body = chat(unseen(), max_tokens=2000, stream=True)
+            s.sendall(f"POST {CHAT} HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+            if wait:
+                s.recv(1 << 12)
+            s.close()
+        self.lab.settled()
+        return f"{self._of_ranks('aborted') - stopped:.0f} aborted at the engine"
+
+    def _of_ranks(self, field):
+        return sum(rank.get(field, 0) for e in self.lab.engines for rank in self.lab.engine(e, "/sim/stats")["ranks"])
+
+    def fail_open_and_fail_close(self):
+        """EppUnAvailableFailOpen: while nobody picks, a request finds any engine, or none."""
+        self.lab.picker.send_signal(signal.SIGSTOP)
+        try:
+            time.sleep(1.5)  # three checks of its health
+            check(self.lab.post("fail_open", chat("x")).status == 200, "FailOpen: not answered while the picker is silent")
+            check(self.lab.post("fail_close", chat("x")).status == 500, "FailClose: answered while the picker is silent")
+        finally:
+            self.lab.picker.send_signal(signal.SIGCONT)
+        wait_until("it does not pick again", lambda: self.lab.post("fail_close", chat("x")).status == 200, 10)
+
+    def a_picker_that_is_restarted_loses_no_request(self):
+        """Under load, with FailOpen: what runs ends, what comes is answered."""
+        over, statuses, lock = threading.Event(), collections.Counter(), threading.Lock()
+
+        def load(i):
+            while not over.is_set():
+                try:
+                    answer = self.lab.post("fail_open", chat(f"talk {i}", max_tokens=32, stream=True))
+                    word = answer.status if b"[DONE]" in answer.body else f"{answer.status}, cut off"
+                except (OSError, http.client.HTTPException) as e:
+                    word = type(e).__name__
+                with lock:
+                    statuses[word] += 1
+
+        threads = [threading.Thread(target=load, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        try:
+            time.sleep(2)
+            self.lab.picker.send_signal(signal.SIGTERM)
+            self.lab.picker.wait(60)
+            time.sleep(1)
+            self.lab.start_picker()
+            self.lab.until_chooses(self.lab.http)
+            picked = self.lab.metrics()["warmpath_picker_streams"]
+            wait_until("the new picker is not asked", lambda: self.lab.json("/router/decisions?limit=1")["data"], 20)
+        finally:
+            over.set()
+            for t in threads:
+                t.join()
+        check(set(statuses) == {200}, f"{dict(statuses)} ({picked:.0f} open at the new one)")
+        return f"{statuses[200]} requests"
 
 
 def main():

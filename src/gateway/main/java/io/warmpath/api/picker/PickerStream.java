@@ -55,9 +55,9 @@ import org.jspecify.annotations.Nullable;
  * any        the stream is over                 ANSWERED
  * </pre>
  *
- * <p>A request that is no inference, or for a model that nobody is known to serve, is the engine's to
- * judge: it goes to one that has room. One that is inference and cannot be read is refused, as it is
- * where it comes here itself: it may hold what engines do not take from clients.
+ * <p>A request that is no inference, or for a model that nobody is known to serve, is the engine's
+ * to judge: it goes to one that has room. One that is inference and cannot be read is refused, as
+ * it is where it comes here itself: it may hold what engines do not take from clients.
  */
 final class PickerStream
         implements GrpcCall.Listener,
