@@ -5,7 +5,7 @@
 # What would be applied to a cluster: rendered by kubectl and Helm, held against Kubernetes' models, the gateway's keys and routes, and
 # each other. Nothing is applied anywhere.
 MANIFEST_TESTS='io.warmpath.repository.ManifestsTest io.warmpath.repository.RenderedManifestsTest io.warmpath.adapter.kubernetes.ExampleEnginesTest'
-SERVER_TESTS='io.warmpath.adapter.kubernetes.RealApiServerTest'
+SERVER_TESTS='io.warmpath.adapter.kubernetes.RealApiServerTest io.warmpath.adapter.kubernetes.RealInferencePoolTest'
 HELM_DOCS_MODULE=github.com/norwoodj/helm-docs/cmd/helm-docs
 HELM_DOCS_WANTED=v1.14.2
 k8s_target=$target/k8s-check
@@ -63,6 +63,7 @@ kubernetes_tests() {
 
 # After kubernetes_tests, which compiles these too.
 server_tests() {
+    [ ! -x "$root/.tools/kubernetes/kube-apiserver" ] || inference_crds_for_tests
     k8s_tests "$SERVER_TESTS"
 }
 

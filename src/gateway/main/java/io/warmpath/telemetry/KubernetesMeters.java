@@ -33,4 +33,22 @@ public final class KubernetesMeters {
                 .description("Questions to the API server that failed")
                 .register(registry);
     }
+
+    /**
+     * @param serving endpoints of the InferencePool that serve
+     * @param objectives InferenceObjectives of the pool
+     */
+    public static <S> void bindPool(
+            MeterRegistry registry,
+            S source,
+            ToDoubleFunction<S> serving,
+            ToDoubleFunction<S> objectives) {
+        Gauge.builder("warmpath.kubernetes.pool.endpoints", source, serving)
+                .description(
+                        "Endpoints of the InferencePool that serve; 0 also when it is not there")
+                .register(registry);
+        Gauge.builder("warmpath.kubernetes.pool.objectives", source, objectives)
+                .description("InferenceObjectives of the InferencePool")
+                .register(registry);
+    }
 }

@@ -18,6 +18,7 @@ import io.warmpath.wiring.engines.EngineParts;
 import io.warmpath.wiring.events.EventParts;
 import io.warmpath.wiring.fleet.FleetParts;
 import io.warmpath.wiring.fleet.FleetRuntime;
+import io.warmpath.wiring.fleet.KubernetesParts;
 import io.warmpath.wiring.fleet.WorkerMetrics;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedCacheParts;
@@ -53,6 +54,7 @@ final class GatewayRuntime implements AutoCloseable {
     private volatile boolean leaving;
     private final TokenParts tokenParts;
     private final EventParts events;
+    private final KubernetesParts kubernetes;
     private final FleetRuntime fleet;
     private final EngineTokenParts engineTokens;
     private final SharedCacheParts sharedCache;
@@ -93,11 +95,13 @@ final class GatewayRuntime implements AutoCloseable {
         clients = new ClientParts(config.auth(), vertx);
         engineParts = new EngineParts(config, vertx, clients, addresses);
         EngineClient engines = engineParts.client();
+        kubernetes = new KubernetesParts(config.kubernetes(), meters);
         fleet =
                 FleetParts.build(
                         config,
                         vertx,
                         meters,
+                        kubernetes,
                         engineParts,
                         state,
                         events,
@@ -182,6 +186,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
                         .hot(caches.hot())
+                        .objectives(kubernetes.objectives())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
         picker = PickerListener.of(config, largestBody, vertx, meters, routes, engineParts::keyed);
@@ -241,7 +246,14 @@ final class GatewayRuntime implements AutoCloseable {
 
     /** What checks of health are answered from. */
     HealthParts health() {
-        return HealthParts.of(fleet, this::notReady, caches, events, sharedCache, memory.watch());
+        return HealthParts.of(
+                fleet,
+                this::notReady,
+                kubernetes::lacking,
+                caches,
+                events,
+                sharedCache,
+                memory.watch());
     }
 
     private String notReady() {

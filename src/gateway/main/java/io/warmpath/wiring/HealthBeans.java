@@ -183,7 +183,13 @@ class HealthBeans {
                 "kubernetes",
                 () -> {
                     Boolean up = parts.fleetSources().get().get(SourceName.KUBERNETES);
-                    return up == null ? Report.OFF : Report.of(up, Map.of());
+                    if (up == null) {
+                        return Report.OFF;
+                    }
+                    String lacks = parts.poolLacks().get();
+                    return Report.of(
+                            up && lacks.isEmpty(),
+                            lacks.isEmpty() ? Map.of() : Map.of("workers", lacks));
                 });
     }
 

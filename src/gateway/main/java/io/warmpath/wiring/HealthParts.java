@@ -22,6 +22,8 @@ import java.util.function.Supplier;
  * @param natsEvents the connection that events come by; empty: they come from engines, or are not
  *     followed
  * @param fleetSources whether each of those who name workers is heard
+ * @param poolLacks why the InferencePool has no endpoint that serves; empty: it has, or there is
+ *     none
  * @param pools how many shared pools answer; empty: no pool is configured
  * @param memory of the process
  */
@@ -31,11 +33,13 @@ record HealthParts(
         Optional<String> index,
         Supplier<Optional<Boolean>> natsEvents,
         Supplier<Map<SourceName, Boolean>> fleetSources,
+        Supplier<String> poolLacks,
         Optional<Supplier<SharedCache.Answering>> pools,
         MemoryWatch memory) {
     static HealthParts of(
             FleetRuntime fleet,
             Supplier<String> notReady,
+            Supplier<String> poolLacks,
             OverlapParts caches,
             EventParts events,
             SharedCacheParts sharedCache,
@@ -46,6 +50,7 @@ record HealthParts(
                 caches.implementation(),
                 events::connectedToNats,
                 fleet::heard,
+                poolLacks,
                 Optional.ofNullable(sharedCache.cache()).map(cache -> cache::answering),
                 memory);
     }

@@ -29,6 +29,7 @@ import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.gateway.prompt.HotPrompts;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.TokenStep;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadTracker;
@@ -68,6 +69,7 @@ final class RequestPath {
     private PrefillBudget prefills = PrefillBudget.off();
     private EngineSessions engineSessions;
     private Pins pins;
+    private Objectives objectives = Objectives.NONE;
     private @Nullable SharedCache shared;
     private @Nullable HotPrompts hot;
 
@@ -141,6 +143,12 @@ final class RequestPath {
         return this;
     }
 
+    /** Names that requests may give their priority by. */
+    RequestPath objectives(Objectives value) {
+        objectives = value;
+        return this;
+    }
+
     /**
      * @param pool null: engines share nothing
      */
@@ -197,7 +205,13 @@ final class RequestPath {
         RequestFlow flow =
                 new RequestFlow(
                         new FlowParts(
-                                new Planning(fleet, tokens.names(), tokenStep, planner, entrance),
+                                new Planning(
+                                        fleet,
+                                        tokens.names(),
+                                        objectives,
+                                        tokenStep,
+                                        planner,
+                                        entrance),
                                 new SessionTurns(
                                         affinity,
                                         engineSessions,

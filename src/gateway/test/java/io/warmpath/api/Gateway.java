@@ -142,6 +142,10 @@ final class Gateway implements AutoCloseable {
     private static final Retries.Options RETRIES = new Retries.Options(2, 1, 1_000_000, 0, 0);
 
     static final String MODEL = "m";
+
+    /** Of the objective `premium`, the only one. */
+    static final int PREMIUM = 10;
+
     static final String CHAT = "/v1/chat/completions";
     static final String ASK =
             "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
@@ -502,7 +506,13 @@ final class Gateway implements AutoCloseable {
         RequestFlow flow =
                 new RequestFlow(
                         new FlowParts(
-                                new Planning(fleet, names, tokenStep, planner, entrance),
+                                new Planning(
+                                        fleet,
+                                        names,
+                                        name -> name.equals("premium") ? PREMIUM : null,
+                                        tokenStep,
+                                        planner,
+                                        entrance),
                                 new SessionTurns(
                                         new Affinity(
                                                 SESSIONS,

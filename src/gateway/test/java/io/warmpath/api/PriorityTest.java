@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.api.request.RequestParser;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Worker;
@@ -72,6 +73,17 @@ class PriorityTest {
         assertEquals("-10 null", ask(both));
         assertEquals("-5 null", ask(both, "x-dynamo-request-priority: 5"));
         assertEquals("3 null", ask(",\"priority\":3"));
+    }
+
+    @Test
+    void an_objective_is_its_priority_in_long_bodies_too() throws Exception {
+        serve(PriorityOrder.HIGHER_FIRST);
+        String ten = "10 priority=10.0;strict=0;osl=0;engine=10";
+        String objective = "x-gateway-inference-objective: premium";
+        assertEquals(ten, ask("", EXPLAIN, objective));
+        String padding = ",\"padding\":\"" + "x".repeat(RequestParser.SHORT_BYTES) + "\"";
+        assertEquals(ten, ask(padding, EXPLAIN, objective));
+        assertEquals("none null", ask("", EXPLAIN, "x-gateway-inference-objective: other"));
     }
 
     @Test

@@ -111,6 +111,9 @@ class MetersHeldTest {
                 "warmpath.kubernetes.enabled=true warmpath.kubernetes.selector=app=engine"
                         + " warmpath.kubernetes.api-server=https://127.0.0.1:1"
                         + " warmpath.kubernetes.namespace=n",
+                "warmpath.kubernetes.inference-pool=llm"
+                        + " warmpath.kubernetes.api-server=https://127.0.0.1:1"
+                        + " warmpath.kubernetes.namespace=n",
             })
     void what_the_meters_of_a_gateway_read_is_held_by_the_gateway(String settings)
             throws Exception {

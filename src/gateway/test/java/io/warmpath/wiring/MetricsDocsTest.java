@@ -179,6 +179,7 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
+            KubernetesMeters.bindPool(registry, "source", s -> 0.0, s -> 0.0);
             RegistrationMeters.bind(
                     registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
             ClientMeters.bind(

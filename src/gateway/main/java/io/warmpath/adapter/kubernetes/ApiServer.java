@@ -89,14 +89,24 @@ final class ApiServer implements AutoCloseable {
                         + " answered "
                         + status
                         + (said.isEmpty() ? "" : ": " + said)
-                        + (status == 401 || status == 403 ? "; " + rights() : ""));
+                        + advice(status));
     }
 
-    private String rights() {
-        return "the gateway's service account needs list and watch on pods and on"
-                + " endpointslices.discovery.k8s.io in namespace "
+    private String advice(int status) {
+        boolean pool = options.inferencePool() != null;
+        if (status == 404 && pool) {
+            return "; are the CRDs of the Gateway API Inference Extension installed?";
+        }
+        if (status != 401 && status != 403) {
+            return "";
+        }
+        return "; the gateway's service account needs list and watch on pods and on "
+                + (pool
+                        ? "inferencepools.inference.networking.k8s.io"
+                        : "endpointslices.discovery.k8s.io")
+                + " in namespace "
                 + options.namespace()
-                + " (k8s/components/discovery)";
+                + (pool ? " (k8s/components/endpoint-picker)" : " (k8s/components/discovery)");
     }
 
     private synchronized HttpClient client() throws IOException {

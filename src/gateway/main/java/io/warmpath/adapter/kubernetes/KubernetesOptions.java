@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param caFile certificates that the server's is checked against; null: those of the JDK
  * @param namespace the one namespace that is watched
  * @param selector label selector of EndpointSlices, which carry their Service's labels, and of the
- *     pods behind them
+ *     pods behind them; not looked at with an InferencePool
+ * @param inferencePool name of the InferencePool whose pods are the workers; null: those behind
+ *     Services are
  * @param resync everything is listed anew this often, in case the watch missed something
  */
 public record KubernetesOptions(
@@ -22,6 +24,7 @@ public record KubernetesOptions(
         @Nullable Path caFile,
         String namespace,
         String selector,
+        @Nullable String inferencePool,
         Duration resync) {
 
     /** Where a pod finds what it needs of the API. */

@@ -15,23 +15,25 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the fleet of the engines behind a namespace's Services: those that serve are workers, those
- * that are being deleted, or are not ready, drain.
+ * Tells the fleet of the engines behind a namespace's Services, or of those of one InferencePool:
+ * those that serve are workers, those that are being deleted, or are not ready, drain.
  *
- * <p>Nothing is told before both kinds of objects were listed once. What is told is the difference
+ * <p>Nothing is told before all kinds of objects were listed once. What is told is the difference
  * to what was told before, by one thread. A worker whose annotations become wrong stays as it was;
  * the problem is logged once and counted.
  */
 public final class KubernetesSource implements FleetSource {
     private static final Logger LOG = Logger.getLogger(KubernetesSource.class);
 
-    /** Slices and pods come by two watches: for a moment one may know more than the other. */
+    /** Objects come by several watches: for a moment one may know more than the other. */
     private static final Duration SETTLE = Duration.ofSeconds(5);
 
     private final KubernetesOptions options;
     private final ApiServer api;
-    private final Reflector<Slice> slices;
-    private final Reflector<Pod> pods;
+    private final Reflector.Setup setup;
+    private final ClusterView view;
+    private final @Nullable PoolView pool;
+    private final @Nullable InferenceObjectives objectives;
     private final Semaphore work = new Semaphore(0);
     private final Duration settle;
 
@@ -56,30 +58,17 @@ public final class KubernetesSource implements FleetSource {
         this.options = options;
         this.settle = settle;
         api = new ApiServer(options);
-        slices =
-                new Reflector<>(
-                        "endpointslices",
-                        api,
-                        "/apis/discovery.k8s.io/v1/namespaces/"
-                                + options.namespace()
-                                + "/endpointslices",
-                        options.selector(),
-                        Slice::of,
-                        work::release,
-                        options.resync(),
-                        timing,
-                        random);
-        pods =
-                new Reflector<>(
-                        "pods",
-                        api,
-                        "/api/v1/namespaces/" + options.namespace() + "/pods",
-                        options.selector(),
-                        Pod::of,
-                        work::release,
-                        options.resync(),
-                        timing,
-                        random);
+        setup = new Reflector.Setup(api, options.resync(), timing, random);
+        String named = options.inferencePool();
+        if (named == null) {
+            pool = null;
+            objectives = null;
+            view = new Services(options, setup, work::release);
+        } else {
+            pool = new PoolView(named, options.namespace(), setup, work::release);
+            objectives = new InferenceObjectives(named, options.namespace(), setup);
+            view = pool;
+        }
     }
 
     @Override
@@ -90,32 +79,61 @@ public final class KubernetesSource implements FleetSource {
     @Override
     public void start(Feed to) {
         LOG.infof(
-                "Workers come from namespace %s at %s: EndpointSlices and pods with %s",
-                options.namespace(), options.apiServer(), options.selector());
+                "Workers come from namespace %s at %s: %s",
+                options.namespace(), options.apiServer(), view.what());
         thread = Thread.ofVirtual().name("warmpath-kubernetes").start(() -> run(to));
-        slices.start();
-        pods.start();
+        view.start();
+        if (objectives != null) {
+            objectives.start();
+        }
     }
 
     /** The API server answered the last questions. */
     @Override
     public boolean connected() {
-        return slices.connected() && pods.connected();
+        return view.connected();
     }
 
     /** Lists of all objects of a kind: one at the start, one for each resync or lost watch. */
     public long lists() {
-        return slices.lists() + pods.lists();
+        return setup.lists().sum();
     }
 
     /** Questions to the API server that failed. */
     public long failures() {
-        return slices.failures() + pods.failures();
+        return setup.failures().sum();
     }
 
     /** What could not be taken as a worker and why, by pod. */
     public Map<String, String> problems() {
         return problems;
+    }
+
+    /**
+     * Why no endpoint of the InferencePool serves: it has not been looked up yet, is not there, or
+     * none of its pods is ready. Empty: one serves, or no pool was asked for.
+     */
+    public String lacking() {
+        return pool == null ? "" : pool.lacking();
+    }
+
+    /** Endpoints of the InferencePool that serve. */
+    public int serving() {
+        return pool == null ? 0 : pool.serving();
+    }
+
+    /**
+     * The priority that an InferenceObjective of the pool gives to requests that name it.
+     *
+     * @return more important when higher; null: there is no such objective
+     */
+    public @Nullable Integer priority(String objective) {
+        return objectives == null ? null : objectives.priority(objective);
+    }
+
+    /** InferenceObjectives of the pool. */
+    public int objectives() {
+        return objectives == null ? 0 : objectives.size();
     }
 
     private void run(Feed feed) {
@@ -128,8 +146,9 @@ public final class KubernetesSource implements FleetSource {
                     LOG.tracef("Looked at again, changed: %s", changed);
                 }
                 work.drainPermits();
-                if (slices.listed() && pods.listed()) {
-                    tell(feed, FoundWorkers.of(slices.objects().values(), pods.objects()));
+                FoundWorkers found = view.found();
+                if (found != null) {
+                    tell(feed, found);
                 }
             } catch (InterruptedException e) {
                 return; // closed
@@ -192,8 +211,10 @@ public final class KubernetesSource implements FleetSource {
         if (running != null) {
             running.interrupt();
         }
-        slices.close();
-        pods.close();
+        view.close();
+        if (objectives != null) {
+            objectives.close();
+        }
         api.close();
     }
 }

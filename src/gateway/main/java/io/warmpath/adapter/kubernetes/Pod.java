@@ -3,21 +3,29 @@ package io.warmpath.adapter.kubernetes;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What is used of a pod. Immutable.
  *
  * @param uid another one for each life, where a StatefulSet gives the same name again
  * @param leaving it is being deleted
+ * @param ready its condition Ready is true
+ * @param address its IP; empty while it has none, and once its containers have ended
  * @param ports TCP ports of its containers that have a name
  */
 record Pod(
         String name,
         String uid,
         boolean leaving,
+        boolean ready,
+        String address,
         Map<String, String> labels,
         Map<String, String> annotations,
         Map<String, Integer> ports) {
+
+    /** Phases of pods that never run again; the address may be another one's by now. */
+    private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
 
     static Pod of(JsonNode object) {
         JsonNode metadata = object.path("metadata");
@@ -29,13 +37,39 @@ record Pod(
                 }
             }
         }
+        JsonNode status = object.path("status");
         return new Pod(
                 metadata.path("name").asText(),
                 metadata.path("uid").asText(),
                 metadata.hasNonNull("deletionTimestamp"),
+                ready(status),
+                ENDED.contains(status.path("phase").asText())
+                        ? ""
+                        : status.path("podIP").asText(""),
                 texts(metadata.path("labels")),
                 texts(metadata.path("annotations")),
                 Map.copyOf(ports));
+    }
+
+    /** Pods with these labels. */
+    static Reflector<Pod> reflector(
+            String namespace, String selector, Reflector.Setup setup, Runnable changed) {
+        return new Reflector<>(
+                "pods",
+                setup,
+                Reflector.Selection.labelled("/api/v1/namespaces/" + namespace + "/pods", selector),
+                Pod::of,
+                changed,
+                false);
+    }
+
+    private static boolean ready(JsonNode status) {
+        for (JsonNode condition : status.path("conditions")) {
+            if (condition.path("type").asText().equals("Ready")) {
+                return condition.path("status").asText().equals("True");
+            }
+        }
+        return false;
     }
 
     static Map<String, String> texts(JsonNode object) {

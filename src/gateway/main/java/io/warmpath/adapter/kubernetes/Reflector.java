@@ -50,19 +50,57 @@ final class Reflector<T> implements AutoCloseable {
                         Duration.ofSeconds(15));
     }
 
+    /**
+     * What the reflectors of one source share.
+     *
+     * @param resync everything is listed anew this often
+     * @param lists counts lists of all objects of a kind
+     * @param failures counts questions that failed
+     */
+    record Setup(
+            ApiServer api,
+            Duration resync,
+            Timing timing,
+            RandomGenerator random,
+            LongAdder lists,
+            LongAdder failures) {
+        Setup(ApiServer api, Duration resync, Timing timing, RandomGenerator random) {
+            this(api, resync, timing, random, new LongAdder(), new LongAdder());
+        }
+    }
+
+    /** Which objects are meant. */
+    record Selection(String path, String query) {
+        /**
+         * @param path such as {@code /api/v1/namespaces/n/pods}
+         */
+        static Selection labelled(String path, String selector) {
+            return new Selection(path, "labelSelector=" + encoded(selector));
+        }
+
+        static Selection named(String path, String name) {
+            return new Selection(path, "fieldSelector=" + encoded("metadata.name=" + name));
+        }
+
+        static Selection all(String path) {
+            return new Selection(path, "");
+        }
+
+        private static String encoded(String text) {
+            return URLEncoder.encode(text, StandardCharsets.UTF_8);
+        }
+    }
+
     private final String what;
-    private final ApiServer api;
+    private final Setup setup;
+    private final Timing timing;
     private final String path;
     private final Function<JsonNode, T> parse;
     private final Runnable changed;
-    private final Duration resync;
-    private final Timing timing;
-    private final RandomGenerator random;
+    private final boolean optional;
     private final Thread thread;
 
     private final Map<String, T> objects = new ConcurrentHashMap<>();
-    private final LongAdder lists = new LongAdder();
-    private final LongAdder failures = new LongAdder();
     private volatile boolean listed;
     private volatile boolean connected;
     private volatile boolean closed;
@@ -73,28 +111,27 @@ final class Reflector<T> implements AutoCloseable {
     private String version = "";
 
     /**
-     * @param path such as {@code /api/v1/namespaces/n/pods}
      * @param changed told, on this one's thread, that {@link #objects} may have changed
+     * @param optional a server that does not know the kind has no such objects; it is asked again
+     *     after {@code resync}
      */
     Reflector(
             String what,
-            ApiServer api,
-            String path,
-            String labelSelector,
+            Setup setup,
+            Selection selection,
             Function<JsonNode, T> parse,
             Runnable changed,
-            Duration resync,
-            Timing timing,
-            RandomGenerator random) {
+            boolean optional) {
         this.what = what;
-        this.api = api;
+        this.setup = setup;
+        this.timing = setup.timing();
         this.path =
-                path + "?labelSelector=" + URLEncoder.encode(labelSelector, StandardCharsets.UTF_8);
+                selection.path()
+                        + "?"
+                        + (selection.query().isEmpty() ? "" : selection.query() + "&");
         this.parse = parse;
         this.changed = changed;
-        this.resync = resync;
-        this.timing = timing;
-        this.random = random;
+        this.optional = optional;
         this.thread = Thread.ofVirtual().name("warmpath-kubernetes-" + what).unstarted(this::run);
     }
 
@@ -117,25 +154,19 @@ final class Reflector<T> implements AutoCloseable {
         return connected;
     }
 
-    long lists() {
-        return lists.sum();
-    }
-
-    long failures() {
-        return failures.sum();
-    }
-
     private void run() {
         while (!closed) {
             try {
                 list();
-                follow(System.nanoTime() + resync.toNanos());
+                follow(System.nanoTime() + setup.resync().toNanos());
             } catch (InterruptedException e) {
                 return; // closed
             } catch (ApiException e) {
                 if (e.gone()) {
                     LOG.debugf("%s are listed anew: %s", what, e.getMessage());
                     pause(timing.retryMin());
+                } else if (optional && e.notFound()) {
+                    absent();
                 } else {
                     failed(e);
                 }
@@ -145,20 +176,30 @@ final class Reflector<T> implements AutoCloseable {
         }
     }
 
+    private void absent() {
+        LOG.debugf("The API server has no %s", what);
+        objects.clear();
+        answered();
+        listed = true;
+        changed.run();
+        pause(setup.resync());
+    }
+
     private void list() throws IOException, InterruptedException {
         Map<String, T> all = new HashMap<>();
         String next = "";
         do {
             JsonNode page =
-                    api.list(
-                            path
-                                    + "&limit="
-                                    + PAGE
-                                    + (next.isEmpty()
-                                            ? ""
-                                            : "&continue="
-                                                    + URLEncoder.encode(
-                                                            next, StandardCharsets.UTF_8)));
+                    setup.api()
+                            .list(
+                                    path
+                                            + "limit="
+                                            + PAGE
+                                            + (next.isEmpty()
+                                                    ? ""
+                                                    : "&continue="
+                                                            + URLEncoder.encode(
+                                                                    next, StandardCharsets.UTF_8)));
             for (JsonNode object : page.path("items")) {
                 all.put(nameOf(object), parse.apply(object));
             }
@@ -167,7 +208,7 @@ final class Reflector<T> implements AutoCloseable {
         } while (!next.isEmpty());
         objects.keySet().retainAll(all.keySet());
         objects.putAll(all);
-        lists.increment();
+        setup.lists().increment();
         answered();
         listed = true;
         changed.run();
@@ -187,12 +228,13 @@ final class Reflector<T> implements AutoCloseable {
 
     private void watch() throws IOException, InterruptedException {
         InputStream body =
-                api.open(
-                        path
-                                + "&watch=true&allowWatchBookmarks=true&timeoutSeconds="
-                                + Math.max(1, timing.watch().toSeconds())
-                                + "&resourceVersion="
-                                + version);
+                setup.api()
+                        .open(
+                                path
+                                        + "watch=true&allowWatchBookmarks=true&timeoutSeconds="
+                                        + Math.max(1, timing.watch().toSeconds())
+                                        + "&resourceVersion="
+                                        + version);
         open = body;
         // The client has no time limit for a body, and a connection may die without a word.
         Thread cut = Thread.ofVirtual().start(() -> closeAfter(body));
@@ -267,7 +309,7 @@ final class Reflector<T> implements AutoCloseable {
         if (closed) {
             return;
         }
-        failures.increment();
+        setup.failures().increment();
         connected = false;
         if (failedInARow++ == 0) {
             LOG.warnf(
@@ -281,7 +323,7 @@ final class Reflector<T> implements AutoCloseable {
     private void pause(Duration most) {
         long nanos = most.toNanos();
         if (!closed) {
-            LockSupport.parkNanos(nanos / 2 + random.nextLong(nanos / 2 + 1));
+            LockSupport.parkNanos(nanos / 2 + setup.random().nextLong(nanos / 2 + 1));
         }
     }
 

@@ -12,6 +12,7 @@ import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.hints.RoutingHints;
 import io.warmpath.api.request.DirectReader;
+import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.flow.RequestFlow;
@@ -61,6 +62,10 @@ public final class DirectApi {
         this.rawPath = rawPath;
     }
 
+    private RequestParser.Terms terms(boolean explain) {
+        return new RequestParser.Terms(explain, true, false, flow.objectives());
+    }
+
     public BodyReceiver.Arrival question(Ask ask) {
         return (context, request, requestId, body, gone) -> {
             Replying reply =
@@ -103,7 +108,7 @@ public final class DirectApi {
                         headers,
                         body,
                         advisor.models(),
-                        RoutingHints.wantsExplanation(request.headers()));
+                        terms(RoutingHints.wantsExplanation(request.headers())));
         InferenceRequest asked = read.question().request();
         if (!(asked.prompt() instanceof PromptInput.Ids prompt)) {
             throw InvalidRequest.bad("token_ids", "You must provide token_ids.");
@@ -221,7 +226,12 @@ public final class DirectApi {
             try {
                 done =
                         DirectReader.read(
-                                kind, requestId, request.headers(), body, advisor.models(), true);
+                                kind,
+                                requestId,
+                                request.headers(),
+                                body,
+                                advisor.models(),
+                                terms(true));
             } catch (GatewayException e) {
                 ErrorMapper.respond(request.response(), e.error(), requestId);
                 return;

@@ -6,17 +6,25 @@ import static io.warmpath.api.error.InvalidRequest.but;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.request.RequestHints;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code nvext.agent_hints} and the headers that say the same; a header wins. {@code
- * latency_sensitivity} is the old name of {@code priority} and counts when that is not given.
+ * {@code nvext.agent_hints} and the headers that say the same, or name an objective; a header wins.
+ * {@code latency_sensitivity} is the old name of {@code priority} and counts when that is not
+ * given.
  */
 final class AgentHints {
     private static final String PRIORITY = "x-dynamo-request-priority";
     private static final String STRICT = "x-dynamo-request-strict-priority";
+
+    /** Names of an objective, the newer one first. */
+    private static final String[] OBJECTIVE = {
+        "x-llm-d-inference-objective", "x-gateway-inference-objective"
+    };
+
     private static final String CLASS = "x-dynamo-meta-policy-class";
 
     private @Nullable Integer priority;
@@ -53,10 +61,16 @@ final class AgentHints {
         }
     }
 
-    void readHeaders(MultiMap headers) {
+    /**
+     * @param objectives what is known of a name wins over a number
+     */
+    void readHeaders(MultiMap headers, Objectives objectives) {
         String given = headers.get(PRIORITY);
         if (given != null) {
             priority = whole(PRIORITY, given, Integer.MIN_VALUE);
+        }
+        if (objectives != Objectives.NONE) {
+            readObjective(headers, objectives);
         }
         given = headers.get(STRICT);
         if (given != null) {
@@ -65,6 +79,17 @@ final class AgentHints {
         given = headers.get(CLASS);
         if (given != null) {
             policyClass = given.strip();
+        }
+    }
+
+    private void readObjective(MultiMap headers, Objectives objectives) {
+        for (String name : OBJECTIVE) {
+            String given = headers.get(name);
+            if (given != null) {
+                Integer known = objectives.priority(given.strip());
+                priority = known == null ? priority : known;
+                return;
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.json.TokenIds;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
@@ -74,8 +75,8 @@ public final class RoutingHints {
         }
     }
 
-    public void readHeaders(MultiMap headers) {
-        agent.readHeaders(headers);
+    public void readHeaders(MultiMap headers, Objectives objectives) {
+        agent.readHeaders(headers, objectives);
         taints.readHeaders(headers);
         pin.readHeaders(headers);
         headerSalt = headers.get(TENANT);

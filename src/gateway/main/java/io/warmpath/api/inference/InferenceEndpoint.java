@@ -37,7 +37,12 @@ public final class InferenceEndpoint {
             FlowMetrics metrics,
             BodyReceiver bodies) {
         this.longBodies =
-                new LongBodies(threads, flow.looksAtPrompts(), options.forwardHandOff(), metrics);
+                new LongBodies(
+                        threads,
+                        flow.looksAtPrompts(),
+                        options.forwardHandOff(),
+                        flow.objectives(),
+                        metrics);
         this.explained = explained;
         this.flow = flow;
         this.options = options;

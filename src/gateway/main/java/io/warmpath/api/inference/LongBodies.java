@@ -13,6 +13,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.request.Visits;
 import java.util.concurrent.RejectedExecutionException;
 import org.jboss.logging.Logger;
@@ -33,16 +34,24 @@ final class LongBodies {
     private final TokenLanes threads;
     private final boolean texts;
     private final boolean handOff;
+    private final Objectives objectives;
     private final FlowMetrics metrics;
 
     /**
      * @param texts whether the texts of chats are looked at
      * @param handOff whether all clients may say what acts on engines
+     * @param objectives that clients may name
      */
-    LongBodies(TokenLanes threads, boolean texts, boolean handOff, FlowMetrics metrics) {
+    LongBodies(
+            TokenLanes threads,
+            boolean texts,
+            boolean handOff,
+            Objectives objectives,
+            FlowMetrics metrics) {
         this.threads = threads;
         this.texts = texts;
         this.handOff = handOff;
+        this.objectives = objectives;
         this.metrics = metrics;
     }
 
@@ -67,7 +76,8 @@ final class LongBodies {
                 new RequestParser.Terms(
                         RoutingHints.wantsExplanation(client.headers()),
                         texts,
-                        handOff || Visits.mayHandOff(context));
+                        handOff || Visits.mayHandOff(context),
+                        objectives);
         if (body.length() > RequestParser.SHORT_BYTES) {
             Reading reading = new Reading(context, client, requestId, start);
             // A copy: the request's own belongs to its event loop.

@@ -101,7 +101,8 @@ public final class MessagesApi {
                 new RequestParser.Terms(
                         RoutingHints.wantsExplanation(request.headers()),
                         flow.looksAtPrompts(),
-                        handOff || Visits.mayHandOff(context));
+                        handOff || Visits.mayHandOff(context),
+                        flow.objectives());
         if (body.length() <= SMALL) {
             creating.start(read(requestId, headers, body, terms));
             return creating::leave;

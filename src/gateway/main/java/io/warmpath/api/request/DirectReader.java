@@ -79,7 +79,7 @@ public final class DirectReader {
     }
 
     /**
-     * @param explain every term of the decision is wanted
+     * @param terms of which only the explanation and the objectives are looked at
      * @param models those that are served; one of them need not be named when it is the only one
      */
     public static Read read(
@@ -88,13 +88,13 @@ public final class DirectReader {
             MultiMap headers,
             Buffer body,
             List<String> models,
-            boolean explain) {
+            RequestParser.Terms terms) {
         return JsonInput.body(
                 HeapBytes.of(body),
                 json -> {
                     DirectReader reader = new DirectReader(kind, json);
                     reader.members();
-                    return reader.result(requestId, headers, body, models, explain);
+                    return reader.result(requestId, headers, body, models, terms);
                 });
     }
 
@@ -275,8 +275,12 @@ public final class DirectReader {
     }
 
     private Read result(
-            String requestId, MultiMap headers, Buffer body, List<String> models, boolean explain) {
-        fields.hints.readHeaders(headers);
+            String requestId,
+            MultiMap headers,
+            Buffer body,
+            List<String> models,
+            RequestParser.Terms terms) {
+        fields.hints.readHeaders(headers, terms.objectives());
         InferenceRequest request =
                 new InferenceRequest(
                         new InferenceRequest.Received(
@@ -296,7 +300,7 @@ public final class DirectReader {
                                 overrides == null ? fields.hints.overrides() : overrides),
                         hints(),
                         fields.edits(),
-                        new InferenceRequest.Form(true, explain, false, false, 0));
+                        new InferenceRequest.Form(true, terms.explain(), false, false, 0));
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

@@ -124,7 +124,7 @@ final class RequestFields {
         if (!terms.handOff()) {
             EngineFields.refuse(forEngines, headers);
         }
-        hints.readHeaders(headers);
+        hints.readHeaders(headers, terms.objectives());
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }

@@ -5,6 +5,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.json.JsonInput;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.net.HeapBytes;
 
 /**
@@ -36,8 +37,14 @@ public final class RequestParser {
      * @param explain the decision's reasons are wanted
      * @param texts false: nobody will look at a chat's texts, unless they are to be explained
      * @param handOff the sender may say what acts on the engine or on other requests
+     * @param objectives that the sender may name
      */
-    public record Terms(boolean explain, boolean texts, boolean handOff) {}
+    public record Terms(boolean explain, boolean texts, boolean handOff, Objectives objectives) {
+        /** No name of an objective means anything. */
+        public Terms(boolean explain, boolean texts, boolean handOff) {
+            this(explain, texts, handOff, Objectives.NONE);
+        }
+    }
 
     /**
      * @throws GatewayException BadRequest, with the position for bad JSON and the member's name for

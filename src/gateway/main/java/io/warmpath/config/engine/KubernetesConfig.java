@@ -32,6 +32,15 @@ public interface KubernetesConfig {
             flags = "--selector")
     String selector();
 
+    @Setting(
+            doc =
+                    "The InferencePool (inference.networking.k8s.io/v1) whose pods are the workers."
+                            + " In place of `enabled`, which stays false. Needs list and watch on"
+                            + " pods, InferencePools and InferenceObjectives.",
+            unit = "name",
+            flags = "--inference-pool")
+    Optional<String> inferencePool();
+
     @WithDefault("10m")
     @WithConverter(TimeSpan.class)
     @Setting(

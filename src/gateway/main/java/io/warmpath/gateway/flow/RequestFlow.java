@@ -14,6 +14,7 @@ import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.request.Sender;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.request.Visits;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -119,6 +120,11 @@ public final class RequestFlow {
     /** What the names of models in requests stand for. */
     public ModelNames models() {
         return parts.planning().models();
+    }
+
+    /** What the names of objectives in requests stand for. */
+    public Objectives objectives() {
+        return parts.planning().objectives();
     }
 
     /** Answers questions about prompts and books for those who send them themselves. */

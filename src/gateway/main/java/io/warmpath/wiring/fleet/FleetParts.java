@@ -21,6 +21,7 @@ public final class FleetParts {
             WarmpathConfig config,
             Vertx vertx,
             MeterRegistry meters,
+            KubernetesParts kubernetes,
             EngineParts engines,
             StateParts state,
             EventParts events,
@@ -40,7 +41,7 @@ public final class FleetParts {
                         state::mark,
                         load,
                         guarding);
-        KubernetesParts.source(config.kubernetes(), meters).ifPresent(fleet::follow);
+        kubernetes.source().ifPresent(fleet::follow);
         RegistrationParts.source(config, meters).ifPresent(fleet::follow);
         fleet.registry()
                 .addListener(new SilentWorkers(engines.client(), config.health().silence()));

@@ -5,6 +5,7 @@ import io.warmpath.adapter.kubernetes.KubernetesOptions;
 import io.warmpath.adapter.kubernetes.KubernetesSource;
 import io.warmpath.config.engine.KubernetesConfig;
 import io.warmpath.fleet.source.FleetSource;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
@@ -16,33 +17,62 @@ import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the source of workers that Kubernetes tells of, when it is wanted. Stateless. */
+/**
+ * The source of workers that Kubernetes tells of, when it is wanted. Nothing of it is loaded, and
+ * the API is not asked, unless it is.
+ */
 public final class KubernetesParts {
     private static final String NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+    private static final String OBJECT = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
 
-    private KubernetesParts() {}
+    private final @Nullable KubernetesSource source;
+    private final Objectives objectives;
 
     /**
-     * Nothing of it is loaded, and the API is not asked, unless it is enabled.
-     *
-     * @throws StartFailure naming what is missing
+     * @throws StartFailure naming what is missing, or contradicts itself
      */
-    public static Optional<FleetSource> source(KubernetesConfig config, MeterRegistry meters) {
-        if (!config.enabled()) {
-            return Optional.empty();
+    public KubernetesParts(KubernetesConfig config, MeterRegistry meters) {
+        if (!config.enabled() && config.inferencePool().isEmpty()) {
+            source = null;
+            objectives = Objectives.NONE;
+            return;
         }
-        KubernetesSource source =
+        KubernetesSource made =
                 new KubernetesSource(
                         options(config, System.getenv(), KubernetesOptions.SERVICE_ACCOUNT),
                         new Random());
         KubernetesMeters.bind(
                 meters,
-                source,
+                made,
                 KubernetesSource::connected,
                 s -> s.problems().size(),
                 KubernetesSource::lists,
                 KubernetesSource::failures);
-        return Optional.of(source);
+        boolean pool = config.inferencePool().isPresent();
+        if (pool) {
+            KubernetesMeters.bindPool(
+                    meters, made, KubernetesSource::serving, KubernetesSource::objectives);
+        }
+        objectives = pool ? made::priority : Objectives.NONE;
+        source = made;
+    }
+
+    /** Who tells the fleet of workers; empty: nobody of Kubernetes. */
+    public Optional<FleetSource> source() {
+        return Optional.ofNullable(source);
+    }
+
+    /** What the InferencePool's objectives make of requests that name one. */
+    public Objectives objectives() {
+        return objectives;
+    }
+
+    /**
+     * Why the InferencePool has no endpoint that serves; empty: it has one, or none is configured.
+     * Any thread.
+     */
+    public String lacking() {
+        return source == null ? "" : source.lacking();
     }
 
     /**
@@ -60,7 +90,23 @@ public final class KubernetesParts {
                 ca,
                 namespace(config.namespace().orElseGet(() -> own(account))),
                 config.selector(),
+                config.inferencePool().map(name -> pool(config, name)).orElse(null),
                 config.resync());
+    }
+
+    private static String pool(KubernetesConfig config, String name) {
+        if (config.enabled()) {
+            throw new StartFailure(
+                    "warmpath.kubernetes.inference-pool names the pods that are workers, and so"
+                            + " does warmpath.kubernetes.enabled: set one of the two.");
+        }
+        if (!name.matches(OBJECT)) {
+            throw new StartFailure(
+                    "warmpath.kubernetes.inference-pool: `"
+                            + name
+                            + "` is no name of an InferencePool.");
+        }
+        return name;
     }
 
     private static @Nullable Path file(Optional<String> configured, @Nullable Path usual) {
@@ -80,7 +126,7 @@ public final class KubernetesParts {
         String port = environment.getOrDefault("KUBERNETES_SERVICE_PORT", "443");
         if (host == null) {
             throw new StartFailure(
-                    "warmpath.kubernetes.enabled needs a cluster: this process is not in a pod"
+                    "warmpath.kubernetes needs a cluster: this process is not in a pod"
                             + " (KUBERNETES_SERVICE_HOST is not set). Set"
                             + " warmpath.kubernetes.api-server, for example to the address of"
                             + " `kubectl proxy`.");

@@ -7,10 +7,24 @@ interface Cluster extends AutoCloseable {
     String PODS = "/api/v1/namespaces/" + Objects.NAMESPACE + "/pods";
     String SLICES = "/apis/discovery.k8s.io/v1/namespaces/" + Objects.NAMESPACE + "/endpointslices";
 
+    String POOLS =
+            "/apis/inference.networking.k8s.io/v1/namespaces/"
+                    + Objects.NAMESPACE
+                    + "/inferencepools";
+    String OBJECTIVES =
+            "/apis/llm-d.ai/v1alpha2/namespaces/" + Objects.NAMESPACE + "/inferenceobjectives";
+    String OLD_OBJECTIVES =
+            "/apis/inference.networking.x-k8s.io/v1alpha2/namespaces/"
+                    + Objects.NAMESPACE
+                    + "/inferenceobjectives";
+
     KubernetesOptions options();
 
     /** Creates or changes the object of this name. */
     void put(String path, ObjectNode object);
+
+    /** Changes the status of an object that is there. */
+    void status(String path, ObjectNode object);
 
     /** A pod gets its deletionTimestamp and is still there. */
     void terminate(String pod);

@@ -1,5 +1,6 @@
 package io.warmpath.adapter.kubernetes;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -15,12 +16,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +42,7 @@ final class FakeApiServer implements Cluster {
     // Guarded by this; watches wait on it.
     private final Map<String, ObjectNode> objects = new LinkedHashMap<>();
     private final List<Event> events = new ArrayList<>();
+    private final Set<String> unknown = new HashSet<>();
     private final List<String> asked = new ArrayList<>();
     private final List<String> authorizations = new ArrayList<>();
     private int version = 100;
@@ -73,6 +78,7 @@ final class FakeApiServer implements Cluster {
                 null,
                 Objects.NAMESPACE,
                 Objects.SELECTOR,
+                null,
                 Duration.ofMinutes(10));
     }
 
@@ -81,6 +87,9 @@ final class FakeApiServer implements Cluster {
         String key = path + "/" + object.at("/metadata/name").asText();
         ObjectNode before = objects.get(key);
         ObjectNode now = object.deepCopy();
+        if (before != null && before.has("status") && !now.has("status")) {
+            now.set("status", before.get("status"));
+        }
         version++;
         now.withObject("metadata")
                 .put("resourceVersion", Integer.toString(version))
@@ -89,6 +98,16 @@ final class FakeApiServer implements Cluster {
                         before == null ? "uid-" + version : before.at("/metadata/uid").asText());
         objects.put(key, now);
         tell(path, before == null ? "ADDED" : "MODIFIED", now);
+    }
+
+    @Override
+    public synchronized void status(String path, ObjectNode object) {
+        ObjectNode now =
+                java.util.Objects.requireNonNull(
+                                objects.get(path + "/" + object.at("/metadata/name").asText()))
+                        .deepCopy();
+        now.set("status", object.get("status"));
+        put(path, now);
     }
 
     @Override
@@ -117,10 +136,22 @@ final class FakeApiServer implements Cluster {
         notifyAll();
     }
 
-    /** Nobody can go on from a version before this one. */
+    /**
+     * Nobody can go on from a version that was told: objects of other kinds have been written since
+     * then, as in a real store, whose versions are those of all kinds.
+     */
     synchronized void compact() {
-        oldest = version;
+        oldest = ++version;
         events.clear();
+    }
+
+    /** It does not know this kind of objects; or it does again. */
+    synchronized void unknown(String path, boolean is) {
+        if (is) {
+            unknown.add(path);
+        } else {
+            unknown.remove(path);
+        }
     }
 
     /** The next so many questions are answered with this status. */
@@ -166,11 +197,11 @@ final class FakeApiServer implements Cluster {
                 asked.add(exchange.getRequestURI().toString());
                 authorizations.add(
                         String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
-                status = refusals > 0 ? refusal : 200;
+                status = refusals > 0 ? refusal : unknown.contains(path) ? 404 : 200;
                 refusals = Math.max(0, refusals - 1);
             }
             if (status == 200 && query.containsKey("watch")) {
-                status = watch(exchange, path, Integer.parseInt(query.get("resourceVersion")));
+                status = watch(exchange, path, query);
             } else if (status == 200) {
                 send(exchange, 200, page(path, query));
             }
@@ -190,7 +221,7 @@ final class FakeApiServer implements Cluster {
 
     /** Two objects a page, however many were asked for: the limit is an upper one. */
     private synchronized String page(String path, Map<String, String> query) {
-        List<ObjectNode> all = matching(path, query.get("labelSelector"));
+        List<ObjectNode> all = matching(path, query);
         int from = Integer.parseInt(query.getOrDefault("continue", "0"));
         int to = Math.min(from + 2, all.size());
         ObjectNode list = Objects.JSON.createObjectNode();
@@ -203,20 +234,26 @@ final class FakeApiServer implements Cluster {
         return list.toString();
     }
 
-    private List<ObjectNode> matching(String path, String selector) {
+    private List<ObjectNode> matching(String path, Map<String, String> query) {
         return objects.entrySet().stream()
-                .filter(e -> e.getKey().startsWith(path + "/") && selects(selector, e.getValue()))
+                .filter(e -> e.getKey().startsWith(path + "/") && selects(query, e.getValue()))
                 .map(Map.Entry::getValue)
                 .toList();
     }
 
-    private static boolean selects(String selector, ObjectNode object) {
-        String[] wanted = selector.split("=", 2);
-        return object.path("metadata").path("labels").path(wanted[0]).asText().equals(wanted[1]);
+    private static boolean selects(Map<String, String> query, ObjectNode object) {
+        JsonNode metadata = object.path("metadata");
+        String named = "metadata.name=" + metadata.path("name").asText();
+        return Stream.of(query.getOrDefault("labelSelector", "").split(","))
+                        .filter(l -> !l.isEmpty())
+                        .map(l -> l.split("=", 2))
+                        .allMatch(l -> metadata.path("labels").path(l[0]).asText().equals(l[1]))
+                && query.getOrDefault("fieldSelector", named).equals(named);
     }
 
-    private int watch(HttpExchange exchange, String path, int from)
+    private int watch(HttpExchange exchange, String path, Map<String, String> query)
             throws IOException, InterruptedException {
+        int from = Integer.parseInt(query.get("resourceVersion"));
         int seen = from;
         int cutsSeen;
         int born;
@@ -249,7 +286,11 @@ final class FakeApiServer implements Cluster {
                 }
                 for (Event e : events) {
                     if (e.version() > seen && e.path().equals(path)) {
-                        lines.append(line(e.type(), e.object()));
+                        boolean here = selects(query, e.object());
+                        if (here || e.type().equals("MODIFIED")) {
+                            // One that is selected no more is deleted for this watch.
+                            lines.append(line(here ? e.type() : "DELETED", e.object()));
+                        }
                     }
                 }
                 seen = version;

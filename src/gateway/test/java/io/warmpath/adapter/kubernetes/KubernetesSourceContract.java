@@ -12,51 +12,16 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the source tells of a cluster, whichever API server it asks. */
-abstract class KubernetesSourceContract {
+abstract class KubernetesSourceContract extends BeforeCluster {
     static final Map<String, Integer> PORTS =
             Map.of("http", 30000, "kv-events", 5557, "kv-replay", 5573);
-    static final Duration SETTLE = Duration.ofMillis(200);
-    static final Reflector.Timing QUICK =
-            new Reflector.Timing(
-                    Duration.ofSeconds(2),
-                    Duration.ofSeconds(1),
-                    Duration.ofMillis(20),
-                    Duration.ofMillis(200));
-
-    Cluster cluster;
-    KubernetesSource source;
-    final Told told = new Told();
-
-    abstract Cluster open();
-
-    @BeforeEach
-    void begin() {
-        cluster = open();
-    }
-
-    @AfterEach
-    void end() {
-        if (source != null) {
-            source.close();
-        }
-        cluster.close();
-    }
 
     void start() {
-        source = new KubernetesSource(cluster.options(), QUICK, SETTLE, new Random(1));
-        source.start(told);
-    }
-
-    void states(Map<String, String> wanted) {
-        await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> assertEquals(wanted, told.states()));
+        start(cluster.options());
     }
 
     void pod(String name) {

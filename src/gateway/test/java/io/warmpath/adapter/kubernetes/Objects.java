@@ -3,7 +3,11 @@ package io.warmpath.adapter.kubernetes;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
+import org.yaml.snakeyaml.Yaml;
 
 /** Pods and EndpointSlices as controllers write them. */
 final class Objects {
@@ -70,6 +74,51 @@ final class Objects {
                 .put("name", pod)
                 .put("namespace", NAMESPACE);
         return slice;
+    }
+
+    /** Of a pod: its IP, and whether it is ready. */
+    static ObjectNode running(ObjectNode pod, String ip, boolean ready) {
+        ObjectNode status = pod.putObject("status");
+        status.put("phase", "Running").put("podIP", ip);
+        status.putArray("podIPs").addObject().put("ip", ip);
+        status.putArray("conditions")
+                .addObject()
+                .put("type", "Ready")
+                .put("status", ready ? "True" : "False");
+        return pod;
+    }
+
+    static ObjectNode labelled(ObjectNode object, String label, String value) {
+        object.withObject("metadata").withObject("labels").put(label, value);
+        return object;
+    }
+
+    static ObjectNode pool(String name, String label, String value, int... ports) {
+        ObjectNode pool = object("inference.networking.k8s.io/v1", "InferencePool", name);
+        ObjectNode spec = pool.putObject("spec");
+        spec.putObject("selector").putObject("matchLabels").put(label, value);
+        ArrayNode list = spec.putArray("targetPorts");
+        for (int port : ports) {
+            list.addObject().put("number", port);
+        }
+        ObjectNode picker = spec.putObject("endpointPickerRef").put("name", "warmpath");
+        picker.putObject("port").put("number", 9002);
+        return pool;
+    }
+
+    static ObjectNode objective(String group, String name, String pool, Integer priority) {
+        ObjectNode objective = object(group + "/v1alpha2", "InferenceObjective", name);
+        ObjectNode spec = objective.putObject("spec");
+        spec.putObject("poolRef").put("name", pool);
+        if (priority != null) {
+            spec.put("priority", priority);
+        }
+        return objective;
+    }
+
+    /** The one object of a file. */
+    static ObjectNode yaml(Path file) throws IOException {
+        return JSON.valueToTree(new Yaml().<Map<String, Object>>load(Files.readString(file)));
     }
 
     private static ObjectNode object(String version, String kind, String name) {

@@ -203,6 +203,57 @@ final class RealApiServer implements Cluster {
         }
     }
 
+    /** Makes a kind of objects known; served when this returns. */
+    void define(ObjectNode definition, String path) {
+        definition.remove("status");
+        put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+        ready(() -> send("GET", path, "", null, ADMIN).statusCode() == 200);
+    }
+
+    /** This one, to be used by several tests. */
+    Cluster shared() {
+        return new Cluster() {
+            @Override
+            public KubernetesOptions options() {
+                return RealApiServer.this.options();
+            }
+
+            @Override
+            public void put(String path, ObjectNode object) {
+                RealApiServer.this.put(path, object);
+            }
+
+            @Override
+            public void status(String path, ObjectNode object) {
+                RealApiServer.this.status(path, object);
+            }
+
+            @Override
+            public void terminate(String pod) {
+                RealApiServer.this.terminate(pod);
+            }
+
+            @Override
+            public void remove(String path, String name) {
+                RealApiServer.this.remove(path, name);
+            }
+
+            @Override
+            public void close() {
+                // Whoever made the server closes it.
+            }
+        };
+    }
+
+    /** Gives the gateway's account the rights of a folder of k8s/components. */
+    void grant(Path component) throws IOException {
+        String rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + Objects.NAMESPACE;
+        put(rbac + "/roles", Objects.yaml(component.resolve("role.yaml")));
+        ObjectNode binding = Objects.yaml(component.resolve("rolebinding.yaml"));
+        ((ObjectNode) binding.at("/subjects/0")).put("namespace", Objects.NAMESPACE);
+        put(rbac + "/rolebindings", binding);
+    }
+
     /** The status with which the gateway's own token is answered. */
     int asGateway(String path) throws IOException, InterruptedException {
         return send("GET", path, "", null, GATEWAY).statusCode();
@@ -216,6 +267,7 @@ final class RealApiServer implements Cluster {
                 folder.resolve("certs/apiserver.crt"),
                 Objects.NAMESPACE,
                 Objects.SELECTOR,
+                null,
                 Duration.ofMinutes(10));
     }
 
@@ -226,6 +278,24 @@ final class RealApiServer implements Cluster {
                 path + "/" + object.at("/metadata/name").asText() + "?fieldManager=test&force=true",
                 APPLY,
                 object);
+    }
+
+    @Override
+    public void status(String path, ObjectNode object) {
+        // Nothing else: what stands beside it would be another owner's.
+        ObjectNode alone = Objects.JSON.createObjectNode();
+        alone.set("apiVersion", object.get("apiVersion"));
+        alone.set("kind", object.get("kind"));
+        alone.withObject("metadata").set("name", object.at("/metadata/name"));
+        alone.set("status", object.get("status"));
+        ask(
+                "PATCH",
+                path
+                        + "/"
+                        + object.at("/metadata/name").asText()
+                        + "/status?fieldManager=test-status&force=true",
+                APPLY,
+                alone);
     }
 
     /** As {@link #put}, but nothing stays; unknown and doubled fields are refused. */
@@ -268,9 +338,13 @@ final class RealApiServer implements Cluster {
         }
     }
 
-    /** For the next test. */
-    void clear() throws IOException, InterruptedException {
-        for (String path : List.of(SLICES, PODS)) {
+    /**
+     * For the next test.
+     *
+     * @param paths of kinds that there may be objects of
+     */
+    void clear(String... paths) throws IOException, InterruptedException {
+        for (String path : paths) {
             JsonNode list = Objects.JSON.readTree(send("GET", path, "", null, ADMIN).body());
             for (JsonNode object : list.path("items")) {
                 remove(path, object.at("/metadata/name").asText());

@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.repository.RenderedManifests;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.yaml.snakeyaml.Yaml;
 
 /** The source before a real API server, with the rights of k8s/components/discovery alone. */
 @Tag("slow")
@@ -29,16 +27,7 @@ class RealApiServerTest extends KubernetesSourceContract {
     @BeforeAll
     static void serve() throws IOException {
         server = new RealApiServer(folder);
-        String rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + Objects.NAMESPACE;
-        server.put(rbac + "/roles", manifest("role.yaml"));
-        ObjectNode binding = manifest("rolebinding.yaml");
-        ((ObjectNode) binding.at("/subjects/0")).put("namespace", Objects.NAMESPACE);
-        server.put(rbac + "/rolebindings", binding);
-    }
-
-    private static ObjectNode manifest(String name) throws IOException {
-        String text = Files.readString(Path.of("k8s/components/discovery", name));
-        return Objects.JSON.valueToTree(new Yaml().<Map<String, Object>>load(text));
+        server.grant(Path.of("k8s/components/discovery"));
     }
 
     @AfterAll
@@ -48,40 +37,14 @@ class RealApiServerTest extends KubernetesSourceContract {
         }
     }
 
-    /** The server stays for the next test. */
     @Override
     Cluster open() {
-        return new Cluster() {
-            @Override
-            public KubernetesOptions options() {
-                return server.options();
-            }
-
-            @Override
-            public void put(String path, ObjectNode object) {
-                server.put(path, object);
-            }
-
-            @Override
-            public void terminate(String pod) {
-                server.terminate(pod);
-            }
-
-            @Override
-            public void remove(String path, String name) {
-                server.remove(path, name);
-            }
-
-            @Override
-            public void close() {
-                // Cleared below.
-            }
-        };
+        return server.shared();
     }
 
     @AfterEach
     void clear() throws IOException, InterruptedException {
-        server.clear();
+        server.clear(Cluster.SLICES, Cluster.PODS);
     }
 
     @Test

@@ -9,13 +9,26 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.session.AgentContext;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class AgentHintsTest {
+    private static final Objectives OBJECTIVES =
+            name ->
+                    switch (name) {
+                        case "premium" -> 100;
+                        case "batch" -> -1;
+                        default -> null;
+                    };
+
     private static RequestHints hints(String agentHints, String... headers) {
+        return hints(OBJECTIVES, agentHints, headers);
+    }
+
+    private static RequestHints hints(Objectives objectives, String agentHints, String... headers) {
         MultiMap map = MultiMap.caseInsensitiveMultiMap();
         for (int i = 0; i < headers.length; i += 2) {
             map.add(headers[i], headers[i + 1]);
@@ -31,7 +44,7 @@ class AgentHintsTest {
                         "/",
                         map,
                         Buffer.buffer(body),
-                        new RequestParser.Terms(false, true, false))
+                        new RequestParser.Terms(false, true, false, objectives))
                 .hints();
     }
 
@@ -82,6 +95,31 @@ class AgentHintsTest {
                         "X-Dynamo-Meta-Policy-Class",
                         "batch");
         assertEquals(hints(9, 3, 0, "batch", false), h);
+    }
+
+    @Test
+    void an_objective_is_its_priority() {
+        String premium = "x-gateway-inference-objective";
+        assertEquals(hints(100, 0, 0, "", false), hints("{}", premium, "premium"));
+        assertEquals(-1, hints("{}", "X-LLM-D-Inference-Objective", "batch").enginePriority());
+        assertEquals(100, hints("{\"priority\":7}", premium, " premium ").enginePriority());
+        assertEquals(
+                100,
+                hints("{}", premium, "premium", "x-dynamo-request-priority", "9").enginePriority());
+        assertEquals(
+                -1,
+                hints("{}", premium, "premium", "x-llm-d-inference-objective", "batch")
+                        .enginePriority(),
+                "the newer name of the header counts");
+    }
+
+    @Test
+    void an_objective_that_nobody_knows_says_nothing() {
+        assertEquals(7, hints("{\"priority\":7}", "x-gateway-inference-objective", "x").priority());
+        assertEquals(RequestHints.NONE, hints("{}", "x-gateway-inference-objective", "x"));
+        assertEquals(
+                RequestHints.NONE,
+                hints(Objectives.NONE, "{}", "x-gateway-inference-objective", "premium"));
     }
 
     @Test

@@ -2,7 +2,9 @@ package io.warmpath.wiring.fleet;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +14,7 @@ import io.smallrye.config.SmallRyeConfigBuilder;
 import io.warmpath.adapter.kubernetes.KubernetesOptions;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.engine.KubernetesConfig;
+import io.warmpath.gateway.request.Objectives;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
 import java.net.URI;
@@ -55,7 +58,41 @@ class KubernetesPartsTest {
 
     @Test
     void it_is_off_unless_it_is_switched_on() {
-        assertTrue(KubernetesParts.source(config(Map.of()), new SimpleMeterRegistry()).isEmpty());
+        KubernetesParts parts = new KubernetesParts(config(Map.of()), new SimpleMeterRegistry());
+        assertTrue(parts.source().isEmpty());
+        assertSame(Objectives.NONE, parts.objectives());
+        assertEquals("", parts.lacking());
+    }
+
+    @Test
+    void the_name_of_a_pool_switches_it_on() {
+        KubernetesParts parts =
+                new KubernetesParts(
+                        config(
+                                Map.of(
+                                        "warmpath.kubernetes.inference-pool", "llm",
+                                        "warmpath.kubernetes.api-server", "http://127.0.0.1:8001",
+                                        "warmpath.kubernetes.namespace", "n")),
+                        new SimpleMeterRegistry());
+        assertTrue(parts.source().isPresent());
+        assertEquals("the InferencePool llm has not been looked up yet", parts.lacking());
+        assertNotSame(Objectives.NONE, parts.objectives());
+        assertNull(parts.objectives().priority("premium"));
+        assertNull(KubernetesParts.options(config(Map.of()), POD, account).inferencePool());
+    }
+
+    @Test
+    void a_pool_and_services_are_two_sources() {
+        String both =
+                refused(
+                        Map.of(
+                                "warmpath.kubernetes.inference-pool", "llm",
+                                "warmpath.kubernetes.enabled", "true"),
+                        POD);
+        assertTrue(both.contains("inference-pool") && both.contains("enabled"), both);
+        assertTrue(
+                refused(Map.of("warmpath.kubernetes.inference-pool", "a/b"), POD)
+                        .contains("`a/b`"));
     }
 
     @Test
