@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- printf "%s/%s:%s" .Values.image.registry .Values.image.repository (.Values.image.tag | default .Chart.AppVersion) }}
 {{- end }}
 
+{{/* Who names the engines: pool, services, or nobody. */}}
+{{- define "warmpath.discovery" -}}
+{{- if .Values.endpointPicker.enabled }}pool{{ else if .Values.discovery.enabled }}services{{ end }}
+{{- end }}
+
 {{/* What would not work, said before anything is applied. */}}
 {{- define "warmpath.check" -}}
 {{- if not .Values.image.registry }}

@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
+import io.fabric8.kubernetes.api.model.gatewayapi.v1.Gateway;
+import io.fabric8.kubernetes.api.model.gatewayapi.v1.GatewayClass;
 import io.fabric8.kubernetes.api.model.gatewayapi.v1.HTTPRoute;
 import io.fabric8.kubernetes.api.model.networking.v1.Ingress;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
@@ -23,8 +25,8 @@ import java.util.TreeSet;
 
 /**
  * Kubernetes' own idea of its objects, as fabric8's classes have it: what they do not take up is no
- * field of the API. Of the Prometheus operator, which is not among them, the fields used here are
- * listed from its documentation.
+ * field of the API. Of makers that are not among them the fields used here are listed from their
+ * documentation.
  */
 final class KubernetesModels {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -40,6 +42,8 @@ final class KubernetesModels {
                     Map.entry(
                             "autoscaling/v2/HorizontalPodAutoscaler",
                             HorizontalPodAutoscaler.class),
+                    Map.entry("gateway.networking.k8s.io/v1/Gateway", Gateway.class),
+                    Map.entry("gateway.networking.k8s.io/v1/GatewayClass", GatewayClass.class),
                     Map.entry("gateway.networking.k8s.io/v1/HTTPRoute", HTTPRoute.class),
                     Map.entry("networking.k8s.io/v1/Ingress", Ingress.class),
                     Map.entry("networking.k8s.io/v1/NetworkPolicy", NetworkPolicy.class),
@@ -48,7 +52,7 @@ final class KubernetesModels {
                     Map.entry("rbac.authorization.k8s.io/v1/RoleBinding", RoleBinding.class));
 
     /** Paths below {@code spec}, list indexes left out. */
-    private static final Map<String, Set<String>> OPERATOR =
+    private static final Map<String, Set<String>> OTHERS =
             Map.of(
                     "monitoring.coreos.com/v1/PodMonitor",
                     Set.of(
@@ -63,14 +67,28 @@ final class KubernetesModels {
                             "/groups/rules/expr",
                             "/groups/rules/for",
                             "/groups/rules/labels/*",
-                            "/groups/rules/annotations/*"));
+                            "/groups/rules/annotations/*"),
+                    "inference.networking.k8s.io/v1/InferencePool",
+                    Set.of(
+                            "/selector/matchLabels/*",
+                            "/targetPorts/number",
+                            "/appProtocol",
+                            "/endpointPickerRef/name",
+                            "/endpointPickerRef/port/number",
+                            "/endpointPickerRef/failureMode"),
+                    "networking.istio.io/v1/DestinationRule",
+                    Set.of(
+                            "/host",
+                            "/trafficPolicy/portLevelSettings/port/number",
+                            "/trafficPolicy/portLevelSettings/tls/mode",
+                            "/trafficPolicy/portLevelSettings/tls/insecureSkipVerify"));
 
     private KubernetesModels() {}
 
     /** One sentence per field, or kind, that is none. */
     static List<String> problems(JsonNode object) {
         String kind = object.path("apiVersion").asText() + "/" + object.path("kind").asText();
-        Set<String> known = OPERATOR.get(kind);
+        Set<String> known = OTHERS.get(kind);
         if (known != null) {
             Set<String> strange = new TreeSet<>(leaves("", object.path("spec")));
             strange.removeIf(leaf -> known.contains(leaf) || known.contains(parent(leaf) + "/*"));

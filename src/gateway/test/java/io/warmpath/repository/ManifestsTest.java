@@ -114,7 +114,7 @@ class ManifestsTest {
                 RepositoryFiles.all().stream()
                         .filter(f -> f.startsWith("k8s") && f.endsWith("warmpath.yaml"))
                         .toList();
-        assertEquals(3, files.size(), files.toString());
+        assertEquals(4, files.size(), files.toString());
         for (Path file : files) {
             SmallRyeConfig config = configuration(RepositoryFiles.text(file.toString()));
             assertEquals(List.of(), ConfigCheck.problems(catalog, config), file.toString());
@@ -180,6 +180,22 @@ class ManifestsTest {
         assertTrue(
                 pod.path("terminationGracePeriodSeconds").asInt() > grace + before,
                 "Kubernetes would kill running streams");
+    }
+
+    @Test
+    void a_picker_outlives_the_grace_of_its_streams() {
+        String patches = RepositoryFiles.text("k8s/components/endpoint-picker/kustomization.yaml");
+        Matcher seconds =
+                Pattern.compile("/terminationGracePeriodSeconds\\s+value: (\\d+)").matcher(patches);
+        assertTrue(seconds.find(), patches);
+        String grace =
+                one(Path.of("k8s/overlays/endpoint-picker/warmpath.yaml"))
+                        .at("/warmpath/http/shutdown-grace")
+                        .asText();
+        int before = container().at("/lifecycle/preStop/sleep/seconds").asInt();
+        assertTrue(
+                Integer.parseInt(seconds.group(1))
+                        > java.time.Duration.parse("PT" + grace).toSeconds() + before);
     }
 
     @Test

@@ -44,6 +44,13 @@ public final class RenderedManifests {
                         "nats": {"servers": ["nats://nats:4222"]}}}
             """;
 
+    /** What the overlay of the endpoint picker is. */
+    private static final String PICKER_VALUES =
+            """
+            {"endpointPicker": {"enabled": true}, "httpRoute": {"enabled": true},
+             "terminationGracePeriodSeconds": 600, "config": {"http": {"shutdown-grace": "9m"}}}
+            """;
+
     private RenderedManifests() {}
 
     /** What a program that ran to its end said. */
@@ -56,6 +63,10 @@ public final class RenderedManifests {
                     List.of(
                             "overlays/embedded",
                             "overlays/ha-nats",
+                            "overlays/endpoint-picker",
+                            "examples/endpoint-picker/istio",
+                            "examples/endpoint-picker/kgateway",
+                            "examples/endpoint-picker/envoy-gateway",
                             "workers/sglang",
                             "workers/vllm",
                             "workers/sglang-nats",
@@ -74,6 +85,7 @@ public final class RenderedManifests {
                     kustomize(overlay("engines", "workers/vllm", List.of("engine-autoscaling"))));
             RENDERED.put("chart", chart(LEAST_VALUES));
             RENDERED.put("chart, all on", chart(ALL_VALUES));
+            RENDERED.put("chart, endpoint picker", chart(PICKER_VALUES));
         }
         return RENDERED;
     }

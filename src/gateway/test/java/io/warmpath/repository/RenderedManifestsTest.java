@@ -225,6 +225,65 @@ class RenderedManifestsTest {
     }
 
     @Test
+    void the_way_to_a_picker_leads_by_its_pool_to_its_service() {
+        Map<String, List<JsonNode>> all = RenderedManifests.all();
+        for (String rendering :
+                List.of(
+                        "overlays/endpoint-picker",
+                        "examples/endpoint-picker/istio",
+                        "examples/endpoint-picker/kgateway",
+                        "examples/endpoint-picker/envoy-gateway",
+                        "chart, endpoint picker")) {
+            List<JsonNode> objects = all.get(rendering);
+            JsonNode pool = of(objects, "InferencePool").findFirst().orElseThrow();
+            JsonNode way =
+                    of(objects, "HTTPRoute")
+                            .findFirst()
+                            .orElseThrow()
+                            .at("/spec/rules/0/backendRefs/0");
+            assertEquals(pool.path("kind"), way.path("kind"), rendering);
+            assertEquals(pool.at("/metadata/name"), way.path("name"), rendering);
+            assertTrue(
+                    pool.path("apiVersion").asText().startsWith(way.path("group").asText() + "/"));
+            JsonNode service = of(objects, "Service").findFirst().orElseThrow();
+            assertEquals(service.at("/metadata/name"), pool.at("/spec/endpointPickerRef/name"));
+            JsonNode port = service.at("/spec/ports/1");
+            assertEquals(port.path("port"), pool.at("/spec/endpointPickerRef/port/number"));
+            assertEquals("http2", port.path("appProtocol").asText());
+            JsonNode container =
+                    of(objects, "Deployment")
+                            .findFirst()
+                            .orElseThrow()
+                            .at("/spec/template/spec/containers/0");
+            assertEquals("picker", container.at("/args/0").asText());
+            assertEquals(port.path("port").asText(), container.at("/args/4").asText());
+            assertEquals(port.path("targetPort"), container.at("/ports/1/name"));
+            assertEquals(
+                    pool.at("/metadata/name").asText(),
+                    container
+                            .path("env")
+                            .valueStream()
+                            .filter(
+                                    v ->
+                                            v.path("name")
+                                                    .asText()
+                                                    .equals("WARMPATH_KUBERNETES_INFERENCE_POOL"))
+                            .map(v -> v.path("value").asText())
+                            .findFirst()
+                            .orElseThrow());
+            of(objects, "Gateway")
+                    .forEach(
+                            g ->
+                                    assertEquals(
+                                            g.at("/metadata/name"),
+                                            of(objects, "HTTPRoute")
+                                                    .findFirst()
+                                                    .orElseThrow()
+                                                    .at("/spec/parentRefs/0/name")));
+        }
+    }
+
+    @Test
     void engines_are_scaled_by_the_pressure_of_the_model_that_they_serve() {
         List<JsonNode> objects = RenderedManifests.all().get("engines that scale");
         JsonNode set = of(objects, "StatefulSet").findFirst().orElseThrow();
@@ -394,6 +453,8 @@ class RenderedManifestsTest {
     void the_chart_makes_what_the_manifests_are() {
         Map<String, List<JsonNode>> all = RenderedManifests.all();
         assertSame(all.get("overlays/embedded"), all.get("chart"), Set.of());
+        assertSame(
+                all.get("overlays/endpoint-picker"), all.get("chart, endpoint picker"), Set.of());
         // The rest is compared kind by kind: the overlay brings NATS along, the chart does not.
         assertSame(
                 all.get("components"),
@@ -494,6 +555,7 @@ class RenderedManifestsTest {
                         "{\"service\": {\"port\": 0}}", "port",
                         "{\"image\": {\"repository\": \"\"}}", "repository",
                         "{\"monitoring\": {\"runbooks\": \"wiki/ops\"}}", "runbooks",
+                        "{\"endpointPicker\": {\"targetPorts\": []}}", "targetPorts",
                         "{\"replicas\": 2}", "config.replica.sync",
                         "{\"autoscaling\": {\"enabled\": true}}", "config.replica.sync",
                         "{\"config\": {\"http\": {\"shutdown-delay\": \"30s\"}}}", "shutdown-delay",
