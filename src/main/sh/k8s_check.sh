@@ -67,6 +67,12 @@ server_tests() {
     k8s_tests "$SERVER_TESTS"
 }
 
+# The running gateway before that API server.
+inference_pool_test() {
+    build_gateway
+    python3 -B "$root/src/test/k8s/inference_pool.py"
+}
+
 # chart_readme [write]: the chart's README is what helm-docs makes of its values.
 chart_readme() {
     helm_docs=$root/.tools/kubernetes/helm-docs
@@ -105,6 +111,7 @@ run_k8s_check() {
     need_toolchain
     step 'Kubernetes: manifests and chart' kubernetes_tests
     step 'Kubernetes: a real kube-apiserver' server_tests
+    step 'Kubernetes: the gateway with the pods of an InferencePool' inference_pool_test
     step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
     summary k8s-check

@@ -101,7 +101,7 @@ final class PoolView implements ClusterView {
         if (!now.equals(lacking)) {
             lacking = now;
             if (now.isEmpty()) {
-                LOG.infof("The InferencePool %s has %d endpoints that serve", name, serving);
+                LOG.infof("Endpoints of the InferencePool %s that serve: %d", name, serving);
             } else {
                 LOG.warnf("There are no workers: %s", now);
             }

@@ -81,6 +81,7 @@ public final class KubernetesParts {
      */
     static KubernetesOptions options(
             KubernetesConfig config, Map<String, String> environment, Path account) {
+        String pool = config.inferencePool().map(name -> pool(config, name)).orElse(null);
         boolean inside = config.apiServer().isEmpty();
         Path token = file(config.tokenFile(), inside ? account.resolve("token") : null);
         Path ca = file(config.caFile(), inside ? account.resolve("ca.crt") : null);
@@ -90,7 +91,7 @@ public final class KubernetesParts {
                 ca,
                 namespace(config.namespace().orElseGet(() -> own(account))),
                 config.selector(),
-                config.inferencePool().map(name -> pool(config, name)).orElse(null),
+                pool,
                 config.resync());
     }
 

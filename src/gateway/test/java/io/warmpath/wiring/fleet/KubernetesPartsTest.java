@@ -88,7 +88,7 @@ class KubernetesPartsTest {
                         Map.of(
                                 "warmpath.kubernetes.inference-pool", "llm",
                                 "warmpath.kubernetes.enabled", "true"),
-                        POD);
+                        Map.of());
         assertTrue(both.contains("inference-pool") && both.contains("enabled"), both);
         assertTrue(
                 refused(Map.of("warmpath.kubernetes.inference-pool", "a/b"), POD)
