@@ -389,6 +389,7 @@ everything() {
         step 'soak: 10 minutes' soak_test 10m
         step 'native executable: e2e' native_e2e_test
         step 'native executable: probe, beside a JVM' native_probe_test
+        step 'native executable: start, memory and work, beside a JVM' native_start_test
         step 'native executable: attack smoke' native_attack_test
         step 'native executable: soak 10 minutes' native_soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test

@@ -60,7 +60,8 @@ library() {
     unzip -q -o -j "$1" "$2/*.so" -d "$native_folder/lib"
 }
 
-# build_native_image LEVEL: status 77 where no builder can be had.
+# build_native_image LEVEL: status 77 where no builder can be had. The executable says the commit that it was built of: a later one that changes
+# none of its inputs does not build it anew.
 build_native_image() {
     need_toolchain
     need_native_image || return $?
@@ -73,7 +74,7 @@ build_native_image() {
     sources=$target/gateway/native-sources
     rm -rf "$native_folder/lib"
     mkdir -p "$native_folder/lib"
-    (cd "$sources" && "$native_image" "@native-image.args" "-O$1" -o "$native_folder/warmpath") >"$native_folder/build.log" 2>&1 </dev/null || {
+    (cd "$sources" && "$native_image" "@native-image.args" "-Dio.warmpath.commit=$(source_commit)" "-O$1" -o "$native_folder/warmpath") >"$native_folder/build.log" 2>&1 </dev/null || {
         tail -n 40 "$native_folder/build.log" >&2
         return 1
     }
@@ -123,6 +124,16 @@ native_probe_test() {
     build_gateway
     find_java || need_java
     python3 -B "$root/src/test/e2e/executable.py" --root "$root" --java "$JAVA_HOME/bin/java" -- "$native_folder/warmpath" serve
+}
+
+# Start, memory and work, each beside the JVM with its AOT cache and a heap of the same size.
+native_start_test() {
+    build_native_image 2 || return $?
+    ready_to_run
+    options=$(jvm_options serve) && use_aot_cache serve || return 1
+    # shellcheck disable=SC2086,SC2046 # options are words
+    python3 "$root/src/perf/start.py" --runs 3 --requests 60 --streams 1000 --idle 5 --warm 20 --log "$target/native-start.log" \
+        --beside "'$root/warmpath' serve" -- "$native_folder/warmpath" $(printf '%s\n' $options | grep '^-Xm[nx]') serve
 }
 
 native_soak_test() {
