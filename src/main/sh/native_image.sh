@@ -136,6 +136,25 @@ native_start_test() {
         --beside "'$root/warmpath' serve" -- "$native_folder/warmpath" $(printf '%s\n' $options | grep '^-Xm[nx]') serve
 }
 
+# Dockerfile.native, on the base of our own image and zlib.
+native_container_test() {
+    image_tools_for_tests || return
+    build_native_image 2 || return $?
+    ready_to_run
+    need_sbom
+    BASE_PACKAGES="$BASE_PACKAGES zlib1g"
+    native_base=$target/native-base
+    rm -rf "$native_base" && mkdir -p "$native_base" && make_image_base "$native_base" || return 1
+    {
+        printf 'FROM scratch\nCOPY . /\n' | buildah bud --isolation chroot -t localhost/warmpath-native-base:test -f - "$native_base" &&
+            buildah bud --isolation chroot --build-arg RUNTIME_IMAGE=localhost/warmpath-native-base:test -t localhost/warmpath:native-test -f "$root/Dockerfile.native" "$root"
+    } >"$target/native-container.log" 2>&1 || {
+        tail -n 20 "$target/native-container.log" >&2
+        return 1
+    }
+    python3 -B "$root/src/test/image/native.py" --image localhost/warmpath:native-test --root "$root" --java "$JAVA_HOME/bin/java"
+}
+
 native_soak_test() {
     build_native_image 2 || return $?
     build_gateway
