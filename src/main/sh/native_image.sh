@@ -71,6 +71,22 @@ build_native_image() {
     rm -f "$native_stamp"
     say "building the executable with $native_image: some ten minutes on two cores and 5 GB of memory (log: target/native-image/build.log)"
     native_sources || return 1
+    free_lock
+    # The gateway can be built and started meanwhile; another executable waits.
+    (lock=$target/native-image.lock && locked_by='another native-image build' && take_lock && make_executable "$1" && free_lock) || return 1
+    printf '%s\n' "$wanted" >"$native_stamp"
+    say "built target/native-image/warmpath ($(($(wc -c <"$native_folder/warmpath") / 1000000)) MB)"
+}
+
+# native_image_is_current: there is one, of this source.
+native_image_is_current() {
+    [ -x "$native_folder/warmpath" ] || return 1
+    case $(cat "$native_stamp" 2>/dev/null) in "$(input_stamp) "*) return 0 ;; esac
+    return 1
+}
+
+# make_executable LEVEL: of target/gateway/native-sources.
+make_executable() {
     sources=$target/gateway/native-sources
     rm -rf "$native_folder/lib"
     mkdir -p "$native_folder/lib"
@@ -84,9 +100,6 @@ build_native_image() {
     library "$(find "$sources/lib" -name '*huggingface.tokenizers-*.jar')" "native/lib/linux-$(uname -m)/cpu" || return 1
     cp "$target/adapters/classes/linux-$(jna_architecture)/libkvindex.so" "$native_folder/lib/" || return 1
     cp "$root/LICENSE" "$native_folder/"
-    printf '%s\n' "$wanted" >"$native_stamp"
-    free_lock
-    say "built target/native-image/warmpath ($(($(wc -c <"$native_folder/warmpath") / 1000000)) MB)"
 }
 
 jna_architecture() {
