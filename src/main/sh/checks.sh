@@ -404,11 +404,13 @@ everything() {
         step 'endpoint picker: behind a real Envoy' picker_test
         step 'native executable: e2e' native_e2e_test
         step 'native executable: probe, beside a JVM' native_probe_test
+        step 'native executable: start, memory and work, beside a JVM' native_start_test
         step 'native executable: attack smoke' native_attack_test
+        step 'native executable: Dockerfile.native, run read-only with 512 MiB' native_container_test
         step 'native executable: soak 10 minutes' native_soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test
         step 'image: built twice, run read-only with 512 MiB' image_test
-        step 'pods: k8s/overlays/embedded on a Kubernetes of one node' pods_test
+        step 'pods: overlays embedded and ha-nats, and the chart, on a Kubernetes of one node' pods_test
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test

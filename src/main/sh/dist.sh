@@ -149,7 +149,7 @@ dist_wheel() {
     python3 "$dist_from/wheel.py" "$(project_version)" "manylinux_$(dist_glibc "$1/lib" | tr . _)_x86_64" "$(dist_epoch)" "$dist_work/wheel" "$dist_dir"
 }
 
-# dist_native TREE: the native executable, where it was built (target/native-image), with its libraries beside it as it looks for them.
+# dist_native TREE: the native executable, where one of this source was built (target/native-image), with its libraries beside it as it looks for them.
 dist_native() {
     native_name=warmpath-$(project_version)-native
     native=$dist_work/native/$native_name
@@ -217,7 +217,7 @@ run_dist() {
         tree_aarch64=$(dist_tree aarch64 "$dist_work/aarch64") || exit 1
         dist_archive "$tree_aarch64" "warmpath-$(project_version)-linux-aarch64" gz || die 1 "the archives for aarch64 could not be packed"
     fi
-    if [ -x "$target/native-image/warmpath" ]; then
+    if native_image_is_current; then
         dist_native "$tree" || die 1 "the native executable could not be packed"
     fi
     dist_papers "$tree" || die 1 "sums and lists could not be written"

@@ -60,7 +60,8 @@ library() {
     unzip -q -o -j "$1" "$2/*.so" -d "$native_folder/lib"
 }
 
-# build_native_image LEVEL: status 77 where no builder can be had.
+# build_native_image LEVEL: status 77 where no builder can be had. The executable says the commit that it was built of: a later one that changes
+# none of its inputs does not build it anew.
 build_native_image() {
     need_toolchain
     need_native_image || return $?
@@ -70,10 +71,26 @@ build_native_image() {
     rm -f "$native_stamp"
     say "building the executable with $native_image: some ten minutes on two cores and 5 GB of memory (log: target/native-image/build.log)"
     native_sources || return 1
+    free_lock
+    # The gateway can be built and started meanwhile; another executable waits.
+    (lock=$target/native-image.lock && locked_by='another native-image build' && take_lock && make_executable "$1" && free_lock) || return 1
+    printf '%s\n' "$wanted" >"$native_stamp"
+    say "built target/native-image/warmpath ($(($(wc -c <"$native_folder/warmpath") / 1000000)) MB)"
+}
+
+# native_image_is_current: there is one, of this source.
+native_image_is_current() {
+    [ -x "$native_folder/warmpath" ] || return 1
+    case $(cat "$native_stamp" 2>/dev/null) in "$(input_stamp) "*) return 0 ;; esac
+    return 1
+}
+
+# make_executable LEVEL: of target/gateway/native-sources.
+make_executable() {
     sources=$target/gateway/native-sources
     rm -rf "$native_folder/lib"
     mkdir -p "$native_folder/lib"
-    (cd "$sources" && "$native_image" "@native-image.args" "-O$1" -o "$native_folder/warmpath") >"$native_folder/build.log" 2>&1 </dev/null || {
+    (cd "$sources" && "$native_image" "@native-image.args" "-Dio.warmpath.commit=$(source_commit)" "-O$1" -o "$native_folder/warmpath") >"$native_folder/build.log" 2>&1 </dev/null || {
         tail -n 40 "$native_folder/build.log" >&2
         return 1
     }
@@ -83,9 +100,6 @@ build_native_image() {
     library "$(find "$sources/lib" -name '*huggingface.tokenizers-*.jar')" "native/lib/linux-$(uname -m)/cpu" || return 1
     cp "$target/adapters/classes/linux-$(jna_architecture)/libkvindex.so" "$native_folder/lib/" || return 1
     cp "$root/LICENSE" "$native_folder/"
-    printf '%s\n' "$wanted" >"$native_stamp"
-    free_lock
-    say "built target/native-image/warmpath ($(($(wc -c <"$native_folder/warmpath") / 1000000)) MB)"
 }
 
 jna_architecture() {
@@ -123,6 +137,35 @@ native_probe_test() {
     build_gateway
     find_java || need_java
     python3 -B "$root/src/test/e2e/executable.py" --root "$root" --java "$JAVA_HOME/bin/java" -- "$native_folder/warmpath" serve
+}
+
+# Start, memory and work, each beside the JVM with its AOT cache and a heap of the same size.
+native_start_test() {
+    build_native_image 2 || return $?
+    ready_to_run
+    options=$(jvm_options serve) && use_aot_cache serve || return 1
+    # shellcheck disable=SC2086,SC2046 # options are words
+    python3 "$root/src/perf/start.py" --runs 3 --requests 60 --streams 1000 --idle 5 --warm 20 --log "$target/native-start.log" \
+        --beside "'$root/warmpath' serve" -- "$native_folder/warmpath" $(printf '%s\n' $options | grep '^-Xm[nx]') serve
+}
+
+# Dockerfile.native, on the base of our own image and zlib.
+native_container_test() {
+    image_tools_for_tests || return
+    build_native_image 2 || return $?
+    ready_to_run
+    need_sbom
+    BASE_PACKAGES="$BASE_PACKAGES zlib1g"
+    native_base=$target/native-base
+    rm -rf "$native_base" && mkdir -p "$native_base" && make_image_base "$native_base" || return 1
+    {
+        printf 'FROM scratch\nCOPY . /\n' | buildah bud --isolation chroot -t localhost/warmpath-native-base:test -f - "$native_base" &&
+            buildah bud --isolation chroot --build-arg RUNTIME_IMAGE=localhost/warmpath-native-base:test -t localhost/warmpath:native-test -f "$root/Dockerfile.native" "$root"
+    } >"$target/native-container.log" 2>&1 || {
+        tail -n 20 "$target/native-container.log" >&2
+        return 1
+    }
+    python3 -B "$root/src/test/image/native.py" --image localhost/warmpath:native-test --root "$root" --java "$JAVA_HOME/bin/java"
 }
 
 native_soak_test() {

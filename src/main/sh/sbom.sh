@@ -17,6 +17,7 @@ make_sbom() {
     mkdir -p "$sbom_dir"
     say "writing target/sbom (log: target/warmpath-sbom.log)"
     : >"$target/warmpath-sbom.log"
+    take_lock
     listed=0
     { sbom_maven install -Dmaven.test.skip=true -pl '!src/gateway' &&
         sbom_maven quarkus:dependency-sbom -pl src/gateway \
@@ -24,6 +25,7 @@ make_sbom() {
             -Dquarkus.dependency.sbom.schema-version=1.6 -Dquarkus.dependency.sbom.pretty-print=true; } || listed=1
     sed -n 's|^\[INFO\] Installing .* to \(.*/io/warmpath/[^/]*/[^/]*\)/[^/]*$|\1|p' "$target/warmpath-sbom.log" | sort -u |
         while IFS= read -r installed; do rm -rf "$installed"; done
+    free_lock
     [ "$listed" = 0 ] || {
         tail -n 20 "$target/warmpath-sbom.log" >&2
         die 1 "Maven could not list the dependencies"

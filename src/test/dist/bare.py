@@ -133,7 +133,7 @@ def serve(installed, log):
 
 def play(installed, place):
     version = installed.run("--version")
-    if version.returncode or not re.fullmatch(r"warmpath \S+ \(\S+, ABI \d+, JVM archive\)\n", version.stdout):
+    if version.returncode or not re.fullmatch(r"warmpath \S+ \(commit [0-9a-f]+\S*, index ABI \d+, JVM archive\)\n", version.stdout):
         raise Failure(f"--version: {version.stdout}{version.stderr}")
     print(version.stdout.strip())
     log = place / "sim.log"

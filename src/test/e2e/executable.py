@@ -14,6 +14,7 @@ import http.server
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -226,6 +227,12 @@ def library_tokenizer(engine_port, folder, name, command):
         f"{name}: the tokenizers library", "run by the tokenizers library" in text and "is not understood" not in text, log)
 
 
+def version(command):
+    """The executable says what it was built of."""
+    told = subprocess.run([*command[:-1], "--version"], capture_output=True, text=True).stdout
+    return check("version and commit", re.fullmatch(r"warmpath [0-9.]+ \(commit [0-9a-f]{12}, index ABI \d+, native executable\)\n", told), told)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--root", required=True)
@@ -245,6 +252,7 @@ def main():
         failed, mine, families = checks(tokenizer, port, folder, "executable", a.command)
         wrong, theirs, other = checks(tokenizer, port, folder, "jvm", [*jvm, os.path.join(a.root, JAR), "serve"])
         failed += library_tokenizer(port, folder, "executable", a.command)
+        failed += version(a.command)
     finally:
         engine.kill()
     failed += wrong
