@@ -554,7 +554,7 @@ run_verify() {
             ;;
         *) die 2 "verify does not know '$1'; ./warmpath help verify explains it" ;;
     esac
-    everything verify 'asan-ubsan release tsan' -Dtest.histories=10000 -Dtest.fuzz=10000000 -Dtest.gates=1 \
+    everything verify 'asan-ubsan release tsan' -DtestAgent=-XX:+TieredCompilation -Dtest.histories=10000 -Dtest.fuzz=10000000 -Dtest.gates=1 \
         -Dtest.turns.seconds=300 -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
         -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
         -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200

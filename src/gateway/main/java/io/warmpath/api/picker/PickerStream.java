@@ -128,6 +128,7 @@ final class PickerStream
     private boolean trailers;
     private boolean byLoad;
     private long since;
+    private int decisions;
     private @Nullable Runnable leave;
 
     // The answer.
@@ -355,10 +356,14 @@ final class PickerStream
         phase = Phase.DECIDING;
         Sender.put(call.context(), this);
         memory.belongsTo(call.context());
+        int mine = ++decisions; // a refusal may begin another one before this one has begun
         try {
-            leave =
+            Runnable leaves =
                     parts.inference()
                             .read(call.context(), this, requestId, reads, bytes, this::noted);
+            if (mine == decisions) {
+                leave = leaves;
+            }
         } catch (GatewayException e) {
             reject(e.error());
         }

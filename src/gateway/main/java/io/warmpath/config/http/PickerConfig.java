@@ -37,6 +37,7 @@ public interface PickerConfig {
             doc =
                     "TLS on the picker's port, as gateways expect it; with a certificate made at the"
                             + " start where `cert-file` names none. false: HTTP/2 in clear text.",
+            flags = "--endpoint-picker-tls",
             offFlags = "--no-endpoint-picker-tls")
     boolean tls();
 

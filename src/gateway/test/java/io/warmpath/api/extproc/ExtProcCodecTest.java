@@ -12,8 +12,9 @@ import io.warmpath.api.extproc.ProcessingRequest.Modes;
 import io.warmpath.net.HeaderList;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,19 +36,16 @@ class ExtProcCodecTest {
     private static final Map<String, byte[]> RECORDED = recorded();
 
     private static Map<String, byte[]> recorded() {
-        try (InputStream in =
-                Objects.requireNonNull(
-                        ExtProcCodecTest.class.getResourceAsStream("/extproc/envoy-1.40.0.txt"))) {
-            Map<String, byte[]> messages = new LinkedHashMap<>();
-            new String(in.readAllBytes(), StandardCharsets.US_ASCII)
-                    .lines()
-                    .filter(line -> !line.startsWith("#"))
+        Map<String, byte[]> messages = new LinkedHashMap<>();
+        try (Stream<String> lines =
+                Files.lines(Path.of("src/test/resources/extproc/envoy-1.40.0.txt"))) {
+            lines.filter(line -> !line.startsWith("#"))
                     .map(line -> line.split(" ", -1))
                     .forEach(word -> messages.put(word[0], HexFormat.of().parseHex(word[1])));
-            return messages;
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
+        return messages;
     }
 
     private static ProcessingRequest read(String name) {
