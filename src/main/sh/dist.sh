@@ -103,7 +103,8 @@ dist_archive() {
     tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$(dist_epoch)" \
         -C "${1%/*}" -cf "$dist_work/$2.tar" "${1##*/}" || return 1
     [ -z "${3-}" ] || gzip -9 -n -c "$dist_work/$2.tar" >"$dist_dir/$2.tar.gz" || return 1
-    zstd -q -f -19 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
+    # Most of it is compressed already: level 19 makes 3 % less of it and takes ten times as long.
+    zstd -q -f -12 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
 }
 
 # dist_glibc FOLDER: the newest version of glibc that a library in it asks for, such as 2.36.
