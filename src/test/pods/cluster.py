@@ -1,4 +1,5 @@
-"""A Kubernetes of one node: etcd, API server, controllers, scheduler, containerd, kubelet and kube-proxy as processes of this machine.
+"""A Kubernetes of one node: etcd, API server, controllers, scheduler, containerd, kubelet, kube-proxy and CoreDNS as processes of this
+machine.
 
 To be started as the first process of a pid, a mount and a network namespace of its own (run.sh): what is started, mounted and changed in the
 network ends with them. Standard library only.
@@ -9,12 +10,13 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../python/process"))
-from chats import awaited  # noqa: E402
+from chats import answers, awaited  # noqa: E402
 
 NODE = "node"
 NODE_IP = "10.230.0.1"
 SERVICES = "10.231.0.0/24"
 PODS = "10.232.0.0/24"
+DOMAIN = "cluster.local"
 # What a kubelet sets for the whole kernel. It finds these files in their place and changes nothing.
 KERNEL = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
           "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
@@ -86,6 +88,7 @@ class Cluster:
         self.own_machine()
         self.control_plane()
         self.node()
+        self.names()
         self.until("a node that is ready", self.node_is_ready)
 
     def own_machine(self):
@@ -133,7 +136,7 @@ class Cluster:
             "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "containerRuntimeEndpoint": f"unix://{self.socket}",
             "failCgroupV1": False, "cgroupDriver": "cgroupfs", "cgroupRoot": self.cgroup, "oomScoreAdj": 0, "failSwapOn": False,
             "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}}, "authorization": {"mode": "AlwaysAllow"},
-            "resolvConf": "", "podLogsDir": self.path("pods"), "volumePluginDir": self.path("plugins"),
+            "clusterDNS": [NODE_IP], "clusterDomain": DOMAIN, "resolvConf": "", "podLogsDir": self.path("pods"), "volumePluginDir": self.path("plugins"),
             "enforceNodeAllocatable": ["pods"], "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
             "imageGCHighThresholdPercent": 100, "registerNode": True})
         self.start("kubelet", "--config", self.path("kubelet.json"), "--kubeconfig", self.kubeconfig(NODE), "--hostname-override", NODE,
@@ -143,11 +146,20 @@ class Cluster:
             "hostnameOverride": NODE, "clientConnection": {"kubeconfig": self.kubeconfig("kube-proxy")}, "conntrack": {"maxPerCore": 0}, "oomScoreAdj": 0})
         self.start("kube-proxy", "--config", self.path("proxy.json"))
 
+    def names(self):
+        """Of Services, for pods."""
+        self.write("Corefile", f".:53 {{\n  errors\n  ready {NODE_IP}:8181\n  kubernetes {DOMAIN} {{\n    kubeconfig {self.config} here\n  }}\n}}\n")
+        self.start("coredns", "-conf", self.path("Corefile"))
+        self.until("names of Services", lambda: answers(f"http://{NODE_IP}:8181/ready"))
+
     def ctr(self, *arguments):
         return ["ctr", "--address", self.socket, "--namespace", "k8s.io", *arguments]
 
-    def load(self, archive):
+    def load(self, archive, name, *others):
+        """The image in the archive, which has that name, by the other ones too."""
         run(*self.ctr("images", "import", archive))
+        for other in others:
+            run(*self.ctr("images", "tag", name, other))
 
     def node_is_ready(self):
         nodes = self.found("nodes")["items"]
@@ -158,10 +170,6 @@ class Cluster:
             process.kill()
 
     # ---- what runs ------------------------------------------------------------------------------------------------------------------------
-
-    def pods(self, selector):
-        """Those that are neither being deleted nor at their end."""
-        return [p for p in self.found("pods", "-n", "models", "-l", selector)["items"] if "deletionTimestamp" not in p["metadata"]]
 
     def why_not(self, namespace):
         """What one would look at: pods, their events, the ends of their logs."""

@@ -44,17 +44,28 @@ trap 'exit 143' TERM HUP
 rm -rf "$folder"
 mkdir -p "$folder/images" "$folder/cluster"
 
-# load_later IMAGE NAME: the image as an archive that containerd reads, under the name.
+# load_later IMAGE FILE NAME...: the image as an archive that containerd reads, and the names that it gets there.
 load_later() {
-    buildah push --quiet "$1" "docker-archive:$folder/images/${2%:*}.tar:localhost/$2"
+    from=$1
+    file=$folder/images/$2
+    shift 2
+    buildah push --quiet "$from" "docker-archive:$file.tar:$1"
+    printf '%s\n' "$@" >"$file.names"
 }
 
-load_later "$image" warmpath:test
+# By the names that the manifests, the chart's README and the engines of simulated/ have for it.
+load_later "$image" warmpath "docker.io/library/warmpath:${image##*:}" "registry.example.com/team/warmpath:${image##*:}" docker.io/library/warmpath:test
 mkdir "$folder/pause"
 "${CC:-cc}" -static -Os -Wall -Wextra -Werror -o "$folder/pause/pause" "$here/pause.c"
 printf 'FROM scratch\nCOPY pause /pause\nUSER 65535\nENTRYPOINT ["/pause"]\n' >"$folder/pause/Dockerfile"
 buildah bud --quiet --timestamp 0 -t localhost/pause:1 "$folder/pause" >/dev/null
-load_later localhost/pause:1 pause:1
+load_later localhost/pause:1 pause localhost/pause:1
+# On the C library of the gateway's image.
+mkdir "$folder/nats"
+cp "$root/.tools/nats/nats-server" "$folder/nats/"
+printf 'FROM %s\nCOPY nats-server /nats-server\nUSER 1000\nENTRYPOINT ["/nats-server"]\nCMD []\n' "$image" >"$folder/nats/Dockerfile"
+buildah bud --quiet --timestamp 0 -t localhost/nats:test "$folder/nats" >/dev/null
+load_later localhost/nats:test nats docker.io/library/nats:2.12
 
 # The groups that pods are below. A new group of the old kind of cpusets has no processors until it is given some.
 for group in /sys/fs/cgroup/*; do
