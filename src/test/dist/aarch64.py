@@ -45,7 +45,8 @@ def unpack(archive, root, work):
 class Installed:
     def __init__(self, tree, work):
         self.tree, self.work, self.running = tree, work, []
-        self.environment = {"PATH": os.environ["PATH"], "HOME": work, "WARMPATH_AOT": "off"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": work, "WARMPATH_AOT": "off",
+                            "WARMPATH_FLEET_HEALTH_TIMEOUT": "60s"}  # emulated, a health check takes seconds
 
     def command(self, *arguments):
         return [os.path.join(self.tree, "bin/warmpath"), *arguments]
