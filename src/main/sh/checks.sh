@@ -396,7 +396,7 @@ everything() {
         step 'native executable: soak 10 minutes' native_soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test
         step 'image: built twice, run read-only with 512 MiB' image_test
-        step 'pods: k8s/overlays/embedded and the chart on a Kubernetes of one node' pods_test
+        step 'pods: overlays embedded and ha-nats, and the chart, on a Kubernetes of one node' pods_test
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test

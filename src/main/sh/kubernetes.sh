@@ -19,6 +19,7 @@ node_for_tests() {
     fi
     kubernetes_for_tests
     kubernetes_servers_for_tests
+    need_nats_server
     for program in containerd runc iptables ip openssl; do
         command -v "$program" >/dev/null 2>&1 && [ -d /usr/lib/cni ] && continue
         # shellcheck disable=SC2086 # names are words
@@ -26,8 +27,8 @@ node_for_tests() {
         break
     done
     [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] &&
-        built_for_pods coredns "$COREDNS_WANTED" && built_for_pods helm "$HELM_WANTED" || {
-        say "one of kubelet, etcd, kubectl, CoreDNS and Helm cannot be had, see above: no pod is run"
+        [ -x "$root/.tools/nats/nats-server" ] && built_for_pods coredns "$COREDNS_WANTED" && built_for_pods helm "$HELM_WANTED" || {
+        say "one of kubelet, etcd, kubectl, nats-server, CoreDNS and Helm cannot be had, see above: no pod is run"
         return 77
     }
 }

@@ -13,6 +13,7 @@ GATEWAY = (('cpu: "1"\n', "cpu: 200m\n"), ("memory: 1Gi\n", "memory: 384Mi\n"), 
 CHANGES = {
     "base/deployment.yaml": GATEWAY,
     "helm/warmpath/values.yaml": GATEWAY,
+    "overlays/ha-nats/nats-statefulset.yaml": (("cpu: 500m\n", "cpu: 50m\n"), ("memory: 1Gi\n", "memory: 64Mi\n"), ("memory: 2Gi\n", "memory: 256Mi\n")),
     "workers/sglang/kustomization.yaml": (("resources:\n", "components:\n  - ../../simulated\nresources:\n"),),
 }
 PROGRAMS = r"(?:kubectl|helm|curl)"

@@ -3,11 +3,12 @@
 
   pods.py --root DIR --folder DIR --cgroup NAME --images DIR [--only CASE] [--keep]
 
-Cases: embedded, chart. Each is set up, and taken away, by the commands of its section in src/docs/kubernetes.md, run in a copy of k8s
+Cases: embedded, chart, ha-nats. Each is set up, and taken away, by the commands of its section in src/docs/kubernetes.md, run in a copy of k8s
 with engines that are simulated (manifests.py). --keep waits for Ctrl-C at the end, or where something failed, with the cluster up.
 """
 import argparse
 import http.client
+import json
 import os
 import re
 import signal
@@ -22,10 +23,12 @@ from manifests import REMOVES, Shell, commands, copy, section  # noqa: E402
 
 SPACE = "models"
 GATEWAYS = "app.kubernetes.io/name=warmpath,app.kubernetes.io/component=gateway"
-CASES = ("embedded", "chart")
+CASES = ("embedded", "chart", "ha-nats")
 STREAMS = 6
 # On a machine that does other things too.
 PATIENCE = 300
+# The user of the NATS servers (k8s/overlays/ha-nats/nats-statefulset.yaml).
+NATS_USER = 1000
 
 
 class Failed(Exception):
@@ -72,7 +75,7 @@ class Cases:
     def run(self, case):
         began = time.monotonic()
         print(f"{case}:", flush=True)
-        getattr(self, case)()
+        getattr(self, case.replace("-", "_"))()
         print(f"{case}: {time.monotonic() - began:.0f} s", flush=True)
 
     # ---- the cases ------------------------------------------------------------------------------------------------------------------------
@@ -94,6 +97,16 @@ class Cases:
             self.shell.end_forwards()
             self.ready("deployment/warmpath")
         self.by_the_docs("With Helm", installed)
+
+    def ha_nats(self):
+        def set_up():
+            # The Deployment says nothing about it: the autoscaler asks for two.
+            self.cluster.until("two gateways", lambda: len(self.gateways()) == 2)
+            self.ready("deployment/warmpath")
+            self.everything()
+            self.server_of_events_killed()
+        self.volumes(3)
+        self.by_the_docs("Several gateways and NATS", set_up)
 
     def by_the_docs(self, heading, then):
         """Sets up, asks and takes away."""
@@ -166,6 +179,13 @@ class Cases:
         self.engines_found(2)
         print(f"  {name} killed: its {moved} streams went on elsewhere, all {STREAMS} whole; its successor was found")
 
+    def server_of_events_killed(self):
+        steady = Steady(self.service())
+        self.kubectl("delete", "pod", "nats-1", "--grace-period=0", "--force")
+        self.ready("statefulset/nats")
+        self.chats()
+        print(f"  nats-1 killed: {steady.finish()} other requests, all answered")
+
     def metrics_served(self):
         total = sum(metric(get(self.address(pod) + "/metrics")[1], "warmpath_requests_active") is not None for pod in self.gateways())
         check(total == len(self.gateways()) > 0, "a gateway does not serve warmpath_requests_active")
@@ -212,6 +232,17 @@ class Cases:
 
     def gone_by_name(self, names):
         awaited("old pods that are gone", lambda: not names & {pod["metadata"]["name"] for pod in self.found("pods", "-l", GATEWAYS)}, PATIENCE)
+
+    def volumes(self, count):
+        """What a storage class would make: a folder of the node for each NATS server."""
+        for i in range(count):
+            path = self.cluster.path(f"volume{i}")
+            os.mkdir(path)
+            os.chown(path, NATS_USER, NATS_USER)
+            volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": f"data-nats-{i}"}, "spec": {
+                "capacity": {"storage": "20Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": path},
+                "claimRef": {"namespace": SPACE, "name": f"data-nats-{i}"}}}
+            self.kubectl("apply", "-f", "-", text=json.dumps(volume))
 
 
 def metric(text, start):

@@ -60,6 +60,12 @@ mkdir "$folder/pause"
 printf 'FROM scratch\nCOPY pause /pause\nUSER 65535\nENTRYPOINT ["/pause"]\n' >"$folder/pause/Dockerfile"
 buildah bud --quiet --timestamp 0 -t localhost/pause:1 "$folder/pause" >/dev/null
 load_later localhost/pause:1 pause localhost/pause:1
+# On the C library of the gateway's image.
+mkdir "$folder/nats"
+cp "$root/.tools/nats/nats-server" "$folder/nats/"
+printf 'FROM %s\nCOPY nats-server /nats-server\nUSER 1000\nENTRYPOINT ["/nats-server"]\nCMD []\n' "$image" >"$folder/nats/Dockerfile"
+buildah bud --quiet --timestamp 0 -t localhost/nats:test "$folder/nats" >/dev/null
+load_later localhost/nats:test nats docker.io/library/nats:2.12
 
 # The groups that pods are below. A new group of the old kind of cpusets has no processors until it is given some.
 for group in /sys/fs/cgroup/*; do
