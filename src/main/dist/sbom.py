@@ -10,6 +10,13 @@ import sys
 import zipfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+from jars import OUTSIDE  # noqa: E402
+
+GCC = "GPL-3.0-or-later WITH GCC-exception-3.1"
+# What the runtime and the native libraries may be linked with (dist_libraries in dist.sh).
+LINKED = {"libgcc_s.so.1": GCC, "libstdc++.so.6": GCC, "libz.so.1": "Zlib"}
+
 
 def settled(bom, epoch):
     bom.pop("serialNumber", None)
@@ -25,13 +32,17 @@ def runtime(tree):
     version, modules = release["JAVA_VERSION"].strip('"'), release["MODULES"].strip('"').split()
     licence = [{"expression": "GPL-2.0-only WITH Classpath-exception-2.0"}]
     files = [(f, licence) for f in sorted(home.rglob("*")) if f.is_file() and (f.suffix == ".so" or f.name == "modules")]
-    # What the tokenizers' library is linked with.
-    files += [(tree / "lib/native" / name, [{"expression": "GPL-3.0-or-later WITH GCC-exception-3.1"}]) for name in ("libgcc_s.so.1", "libstdc++.so.6")]
+    for library in sorted((tree / "lib/native").iterdir()):
+        if OUTSIDE.fullmatch(library.name):
+            continue  # of a jar, which is listed
+        if library.name not in LINKED:
+            sys.exit(f"{library.name}: write its licence into {__file__}")
+        files.append((library, [{"expression": LINKED[library.name]}]))
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": {"component": {"type": "platform", "bom-ref": "runtime", "name": "Java runtime of Warmpath", "description": "OpenJDK, linked of the modules that are needed, and GCC's libraries"}},
+        "metadata": {"component": {"type": "platform", "bom-ref": "runtime", "name": "Java runtime of Warmpath", "description": "OpenJDK, linked of the modules that are needed, and the libraries that it and the native ones are linked with"}},
         "components": [{"type": "platform", "bom-ref": "openjdk", "name": "openjdk", "version": version, "licenses": licence,
                         "properties": [{"name": "warmpath:module", "value": m} for m in modules]}]
         + [{"type": "file", "bom-ref": str(f.relative_to(tree)), "name": str(f.relative_to(tree)), "licenses": terms,

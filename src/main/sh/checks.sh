@@ -372,6 +372,7 @@ everything() {
         step 'dist: made twice, the same bytes' dist_twice
         step 'dist: checked, and planted faults found' dist_checked
         step 'dist: the archive in a bare root' dist_bare
+        step 'dist: the archive for aarch64 under an emulator' dist_aarch64_test
         step 'dist: the Debian package under systemd' dist_deb_test
         step 'dist: the wheel in a virtual environment' dist_wheel_test
         step 'connectors: a build with Kafka and AMQP, before real brokers' connector_tests
@@ -445,9 +446,11 @@ reproducible_build() {
     rm -rf "$twice"
 }
 
-# dist, and dist again.
+# dist, and dist again; with the archive for aarch64 where its JDK can be had.
 dist_twice() {
-    (run_dist) && dist_first=$target/dist-first && rm -rf "$dist_first" && mv "$dist_dir" "$dist_first" && (run_dist) || return 1
+    set --
+    if need_jdk_aarch64; then set -- --jdk-aarch64 debian; fi
+    (run_dist "$@") && dist_first=$target/dist-first && rm -rf "$dist_first" && mv "$dist_dir" "$dist_first" && (run_dist "$@") || return 1
     diff -r "$dist_first" "$dist_dir" >&2 || { say "the second dist differs from the first"; return 1; }
     rm -rf "$dist_first"
 }
@@ -457,6 +460,12 @@ dist_checked() {
 }
 
 dist_bare() { python3 -B "$root/src/test/dist/bare.py" "$dist_dir/warmpath-$(project_version)-linux-x86_64.tar.gz"; }
+
+dist_aarch64_test() {
+    need_jdk_aarch64 || return
+    need_aarch64
+    python3 -B "$root/src/test/dist/aarch64.py" "$dist_dir/warmpath-$(project_version)-linux-aarch64.tar.gz" "$aarch64_root" "$target/dist-test"
+}
 
 dist_deb_test() { sh "$root/src/test/dist/deb.sh" "$dist_dir/warmpath_$(project_version)_amd64.deb" "$target/dist-test"; }
 

@@ -66,12 +66,7 @@ dist_tree() {
     dist_runtime "$1" "$dist_at/lib/runtime" >>"$dist_log" 2>&1 || die 1 "jlink failed (log: target/warmpath-dist.log)"
     dist_build=$(dist_jars "$1") || die 1 "there is no native library for $1"
     python3 "$dist_from/jars.py" "$1" "$dist_build" "$dist_at" || die 1 "the jars could not be put together"
-    # The tokenizers' library is the only one that wants C++'s of the system, which small systems have not.
-    dist_cxx=$CXX
-    [ "$1" = "$(uname -m)" ] || dist_cxx=$1-linux-gnu-g++
-    for library in libstdc++.so.6 libgcc_s.so.1; do
-        cp -L "$("$dist_cxx" -print-file-name=$library)" "$dist_at/lib/native/" || die 1 "$dist_cxx has no $library"
-    done
+    dist_libraries "$1" "$dist_at/lib" || exit 1
     cp "$dist_from/warmpath" "$dist_at/bin/warmpath"
     for part in lock help run aot; do cp "$root/src/main/sh/$part.sh" "$dist_at/lib/sh/"; done
     cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE" "$dist_at/share/doc/warmpath/"
@@ -81,6 +76,31 @@ dist_tree() {
         die 1 "the lists of what it is made of could not be written"
     dist_settle "$dist_at"
     echo "$dist_at"
+}
+
+# dist_libraries ARCH LIB: what the runtime and the native libraries are linked with, beside the C library: small systems have no more. From
+# where the compiler for ARCH links it, or from beside the JDK that the runtime is of.
+dist_libraries() {
+    dist_cxx=$CXX
+    dist_beside=
+    [ "$1" = "$(uname -m)" ] || { dist_cxx=$1-linux-gnu-g++ && dist_beside=$dist_jdk_aarch64/../../$1-linux-gnu; }
+    while :; do
+        dist_missing=$(dist_unmet "$2")
+        [ -n "$dist_missing" ] || return 0
+        for library in $dist_missing; do
+            dist_found=$("$dist_cxx" -print-file-name="$library")
+            [ -f "$dist_found" ] || dist_found=$dist_beside/$library
+            cp -L "$dist_found" "$2/native/" || { say "the runtime or a native library for $1 wants $library, which neither $dist_cxx nor its JDK has"; return 1; }
+        done
+    done
+}
+
+# dist_unmet LIB: names of libraries that a file in it is linked with, and that neither it nor the C library has.
+dist_unmet() {
+    find "$1" -type f \( -name '*.so*' -o -perm -u+x \) -exec readelf -d {} + 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u |
+        grep -Ev '^(ld-linux.*|lib(c|m|dl|rt|pthread))\.so\.' | while IFS= read -r library; do
+        [ -n "$(find "$1" -name "$library")" ] || echo "$library"
+    done
 }
 
 # dist_release TREE ARCH KIND [LINE...]: what `warmpath --version` and the launcher read.
@@ -103,7 +123,8 @@ dist_archive() {
     tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$(dist_epoch)" \
         -C "${1%/*}" -cf "$dist_work/$2.tar" "${1##*/}" || return 1
     [ -z "${3-}" ] || gzip -9 -n -c "$dist_work/$2.tar" >"$dist_dir/$2.tar.gz" || return 1
-    zstd -q -f -19 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
+    # Most of it is compressed already: level 19 makes 3 % less of it and takes ten times as long.
+    zstd -q -f -12 -T1 -o "$dist_dir/$2.tar.zst" "$dist_work/$2.tar" && rm -f "$dist_work/$2.tar"
 }
 
 # dist_glibc FOLDER: the newest version of glibc that a library in it asks for, such as 2.36.
@@ -188,6 +209,10 @@ run_dist() {
         --check) [ $# -eq 1 ] || die 2 "dist --check takes nothing more" ;;
         --jdk-aarch64)
             dist_jdk_aarch64=${2-}
+            if [ "$dist_jdk_aarch64" = debian ]; then
+                need_jdk_aarch64 || return $?
+                dist_jdk_aarch64=$aarch64_root/usr/lib/jvm/java-$JAVA_MAJOR-openjdk-arm64
+            fi
             [ -f "$dist_jdk_aarch64/jmods/java.base.jmod" ] || die 2 "--jdk-aarch64 wants a JDK $JAVA_MAJOR for Linux on aarch64 with its folder jmods; there is no $dist_jdk_aarch64/jmods/java.base.jmod"
             ;;
         *) die 2 "dist does not know '$1'; ./warmpath help dist explains it" ;;

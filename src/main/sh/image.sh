@@ -21,6 +21,7 @@ run_image() {
         shift 2
     done
     need_image_tool
+    need_toolchain
     ready_to_run
     need_sbom
     take_lock

@@ -85,13 +85,13 @@ inference_crd() (
 kubernetes_servers_for_tests() {
     servers=$root/.tools/kubernetes
     inference_crds_for_tests
-    if [ "$(cat "$servers/servers-installed" 2>/dev/null)" = "$KUBERNETES_SERVERS_WANTED" ] && [ -x "$servers/etcd" ]; then return 0; fi
+    if [ "$(cat "$servers/servers-installed" 2>/dev/null)" = "v$KUBERNETES_SERVERS_WANTED" ] && [ -x "$servers/etcd" ]; then return 0; fi
     servers_log=$root/target/kubernetes-servers.log
     mkdir -p "$root/target" "$servers"
     if ! command -v go >/dev/null 2>&1; then
         say "NO KUBERNETES SERVERS: there is no go to build them with; the tests before a real API server are skipped, and no pods run"
     elif build_kubernetes_servers >"$servers_log" 2>&1 && unpack_etcd >>"$servers_log" 2>&1; then
-        echo "$KUBERNETES_SERVERS_WANTED" >"$servers/servers-installed"
+        echo "v$KUBERNETES_SERVERS_WANTED" >"$servers/servers-installed"
     else
         say "NO KUBERNETES SERVERS: they could not be built (log: target/kubernetes-servers.log); the tests before a real API server are skipped, and no pods run"
     fi
@@ -110,7 +110,10 @@ build_kubernetes_servers() (
         sed -n "s|^\t*\(k8s.io/[a-z-]*\) => ./staging.*|\1 => \1 v0.${KUBERNETES_SERVERS_WANTED#1.}|p" "$module"
         printf ')\n'
     } >go.mod
-    build_go_program kubernetes || exit 1
+    # Helm asks the API server for its version.
+    named=k8s.io/component-base/version.git
+    minor=${KUBERNETES_SERVERS_WANTED#1.}
+    build_go_program kubernetes "-X ${named}Version=v$KUBERNETES_SERVERS_WANTED -X ${named}Major=1 -X ${named}Minor=${minor%.*}" || exit 1
     for server in $KUBERNETES_SERVERS; do ln -sf kubernetes "$servers/$server" || exit 1; done
 )
 
@@ -119,8 +122,9 @@ new_go_program() {
     rm -rf "$root/target/go/$1" && mkdir -p "$root/target/go/$1" && cd "$root/target/go/$1" && cp "$root/src/test/pods/$1.go" main.go
 }
 
+# build_go_program NAME [OPTIONS FOR THE LINKER]
 build_go_program() {
-    go mod tidy && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$servers/$1" .
+    go mod tidy && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w ${2-}" -o "$servers/$1" .
 }
 
 # built_for_pods coredns|helm VERSION: that program is in .tools/kubernetes, built by Go where it was not.

@@ -47,9 +47,11 @@ public final class RenderedManifests {
     /** What the overlay of the endpoint picker is. */
     private static final String PICKER_VALUES =
             """
-            {"endpointPicker": {"enabled": true}, "httpRoute": {"enabled": true},
+            {"image": {"registry": "%s"},
+             "endpointPicker": {"enabled": true}, "httpRoute": {"enabled": true},
              "terminationGracePeriodSeconds": 600, "config": {"http": {"shutdown-grace": "9m"}}}
-            """;
+            """
+                    .formatted(REGISTRY);
 
     private RenderedManifests() {}
 
