@@ -88,7 +88,7 @@ class Lab:
         config = self.stage.folder / "envoy.json"
         proxy.write(config, self.listeners, self.engines, f"127.0.0.1:{self.picker_port}", f"127.0.0.1:{self.clear_port}")
         self.envoy = self.stage.start("envoy", proxy.command(config, self.base_id))
-        wait_until(f"Envoy does not answer: {self.envoy.log}", lambda: self.post("duplex", chat("hello")).status == 200, PATIENCE_S)
+        wait_until(f"Envoy does not answer: {self.envoy.log}", lambda: answers(self.port("plain"), "/health"), PATIENCE_S)
         return self
 
     def __exit__(self, *_):
@@ -185,13 +185,14 @@ class Checks:
                     messages=[{"role": "user", "content": own}], extra_headers={"x-request-id": request})
                 usage = [c.usage for c in stream if c.usage][-1]
                 cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else 0
-                decision = wait_until("the decision is not kept", lambda r=request: self.lab.json(f"/router/decisions?request_id={r}", port)["data"], 5)[0]
+                decision = wait_until("the decision is not kept", lambda r=request: self.lab.json(f"/router/decisions?request_id={r}", port)["decisions"], 5)[0]
                 seen.append((decision, cached, usage.prompt_tokens))
                 time.sleep(0.3)  # the events of what was computed are under way
             (first, cold, _), (second, warm, prompt) = seen
             check(cold == 0 and warm > prompt / 2, f"{listener}: {cold} and {warm} of {prompt} tokens were cached")
             check(first["worker"] == second["worker"], f"{listener}: {first['worker']}, then {second['worker']}")
-            check(second["cached_tokens"] == warm, f"{listener}: {second['cached_tokens']} tokens predicted, {warm} reported")
+            predicted = second["predicted_cached_tokens"]
+            check(predicted == warm, f"{listener}: {predicted} tokens predicted, {warm} reported")
             check(second["prompt_tokens"] == prompt, f"{listener}: {second['prompt_tokens']} tokens here, {prompt} at the engine")
 
     def conformance_requests_follow_the_picker(self):
@@ -327,7 +328,7 @@ class Checks:
             self.lab.start_picker()
             self.lab.until_chooses(self.lab.http)
             picked = self.lab.metrics()["warmpath_picker_streams"]
-            wait_until("the new picker is not asked", lambda: self.lab.json("/router/decisions?limit=1")["data"], 20)
+            wait_until("the new picker is not asked", lambda: self.lab.json("/router/decisions?limit=1")["decisions"], 20)
         finally:
             over.set()
             for t in threads:

@@ -152,6 +152,7 @@ public final class Serve implements QuarkusApplication {
             return problems;
         }
         sizeEventLoops(raw);
+        letProxiesLook(raw);
         enableControl(raw);
         enableChannels(raw);
         try {
@@ -167,6 +168,21 @@ public final class Serve implements QuarkusApplication {
         int configured = raw.getOptionalValue("warmpath.http.event-loops", Integer.class).orElse(0);
         int loops = configured > 0 ? configured : Runtime.getRuntime().availableProcessors();
         System.setProperty("quarkus.vertx.event-loops-pool-size", Integer.toString(loops));
+    }
+
+    /**
+     * Proxies find another way once they have seen that the picker stops; one that just ends is
+     * noticed by requests that fail.
+     */
+    private static void letProxiesLook(SmallRyeConfig raw) {
+        boolean picks =
+                raw.getOptionalValue("warmpath.picker.port", Integer.class).orElse(0) > 0
+                        || raw.getOptionalValue("warmpath.picker.only", Boolean.class)
+                                .orElse(false);
+        String delay = "warmpath.http.shutdown-delay";
+        if (picks && raw.getOptionalValue(delay, String.class).isEmpty()) {
+            System.setProperty(delay, "5s");
+        }
     }
 
     /**
