@@ -237,7 +237,8 @@ old_java_test() {
     sh "$root/src/test/sh/old_java_test.sh" "$jar" "$tools_jar"
 }
 
-api_client_test() { sh "$root/src/test/e2e/run.sh"; }
+# api_client_test [WIRES]: clients of OpenAI and Anthropic, once for each of engines' wire formats.
+api_client_test() { E2E_WIRES=${1-} sh "$root/src/test/e2e/run.sh"; }
 
 # A demo measures, on a machine that is shared: one that fails is played once more, and that is told.
 played() {
@@ -391,12 +392,13 @@ everything() {
             --case evictions --case preface --rounds 2 --check
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
-    step 'end to end: api clients' api_client_test
     if [ "$label" = test ]; then
+        step 'end to end: api clients' api_client_test sglang-map # the form with all that engines can do
         step 'console: in a browser' console_test --smoke
         step 'attack: smoke' attack_test --smoke
         step 'memory: 512 MiB, hostile clients, 20 s' memory_test 20
     else
+        step 'end to end: api clients' api_client_test
         step 'console: in a browser, with 500 decisions a second' console_test
         step 'attack' attack_test
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
@@ -415,8 +417,10 @@ everything() {
     fi
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test
-    step 'demo --pool --once' pool_demo_test
-    step 'demo --agents --once' agents_demo_test
+    if [ "$label" != test ]; then
+        step 'demo --pool --once' pool_demo_test
+        step 'demo --agents --once' agents_demo_test
+    fi
     summary "$label"
 }
 
@@ -540,7 +544,7 @@ run_fuzz() {
 # test.payloads: mutated event batches before the decoder and the index (20,000 otherwise); test.requests: requests to an engine
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
 # test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
-# test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
+# test.http-streams: streams of requests that the server and a judge are compared over (600,000 otherwise), for
 # test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
 # test.turns.seconds: how long an overload by one of 20 tenants is played in real time (5 otherwise); 17 minutes in all with 300.
 # `verify --soak DURATION` is the soak alone, for as long as one likes; `verify --only WORD` the steps with that in their names.

@@ -76,6 +76,14 @@ class Lab:
         self.picker = None
 
     def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start(self):
         for i, engine in enumerate(self.engines):
             host, port = engine.split(":")
             self.stage.start(f"engine{i}", [str(ROOT / "warmpath"), "sim", "--host", host, "--port", port, "--itl", "2ms", "--max-batch", "2048"])
@@ -89,7 +97,6 @@ class Lab:
         proxy.write(config, self.listeners, self.engines, f"127.0.0.1:{self.picker_port}", f"127.0.0.1:{self.clear_port}")
         self.envoy = self.stage.start("envoy", proxy.command(config, self.base_id))
         wait_until(f"Envoy does not answer: {self.envoy.log}", lambda: answers(self.port("plain"), "/health"), PATIENCE_S)
-        return self
 
     def __exit__(self, *_):
         self.stage.clear()
