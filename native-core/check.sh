@@ -1,8 +1,7 @@
 #!/bin/sh
 # Builds and tests the native part under presets of CMakePresets.json.
 #
-#   check.sh [--build-only] [PRESET...]      default: release; others: asan-ubsan tsan debug aarch64, and
-#                                            release-alone, without the suites that sanitizers run as well
+#   check.sh [--build-only] [PRESET...]      default: release; others: asan-ubsan tsan debug aarch64
 #
 # Build files: target/native-PRESET. The last line of each preset says what it did; exit code 1 if any failed.
 set -eu

@@ -424,7 +424,11 @@ everything() {
     summary "$label"
 }
 
-run_test() { everything test 'asan-ubsan release-alone'; }
+# Forty minutes on two slow cores: what is tagged `long`, and the native tests without sanitizers, are for `verify` (those for `check`, too).
+run_test() {
+    say "tests that are tagged long are left to ./warmpath verify: $(cd "$root" && grep -rl '@Tag("long")' src/*/test | sed 's|.*/||; s|\.java||' | tr '\n' ' ')"
+    everything test asan-ubsan -DexcludedGroups=long
+}
 
 # built_elsewhere FOLDER UMASK: the commit of $commit, cloned to there and built. The tools and Maven's repository are this machine's.
 built_elsewhere() {

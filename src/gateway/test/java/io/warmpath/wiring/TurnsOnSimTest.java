@@ -43,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
  * with 5 s otherwise there are some 70 requests, of which the p90 is held to three times.
  */
 @Tag("slow")
+@Tag("long") // in verify alone
 class TurnsOnSimTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int SECONDS = Integer.getInteger("test.turns.seconds", 5);

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>test.gates=n plays every n-th cell (3 otherwise; all with 1, as `verify` does).
  */
 @Tag("slow")
+@Tag("long") // in verify alone
 class GatesTest {
     private static final Path TABLE = Path.of("src/test/resources/lab/gates.csv");
     private static final String OWN = "8b";

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
  * src/perf/RESULTS.md says why.
  */
 @Tag("slow")
+@Tag("long") // in verify alone
 class ReplicaGatesTest {
     private static final double SOON = 1.10;
     private static final double LATE = 1.25;
