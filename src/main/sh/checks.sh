@@ -237,8 +237,8 @@ old_java_test() {
     sh "$root/src/test/sh/old_java_test.sh" "$jar" "$tools_jar"
 }
 
-# api_client_test [WIRES]: clients of OpenAI and Anthropic, once for each of engines' wire formats.
-api_client_test() { E2E_WIRES=${1-} sh "$root/src/test/e2e/run.sh"; }
+# api_client_test [WIRES [SECONDS]]: clients of OpenAI and Anthropic, once for each of engines' wire formats, then so long a steady load.
+api_client_test() { E2E_WIRES=${1-} E2E_SOAK_SECONDS=${2-30} sh "$root/src/test/e2e/run.sh"; }
 
 # A demo measures, on a machine that is shared: one that fails is played once more, and that is told.
 played() {
@@ -393,7 +393,7 @@ everything() {
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
     if [ "$label" = test ]; then
-        step 'end to end: api clients' api_client_test sglang-map # the form with all that engines can do
+        step 'end to end: api clients' api_client_test sglang-map 0 # the form with all that engines can do
         step 'console: in a browser' console_test --smoke
         step 'attack: smoke' attack_test --smoke
         step 'memory: 512 MiB, hostile clients, 20 s' memory_test 20

@@ -43,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * before simulated engines: nothing hangs, nobody is blamed for it, and it passes.
  */
 @Tag("slow")
+@Tag("long") // in verify alone
 class FileLimitTest {
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
  * {@code -Dwarmpath.test.seed=S} repeats one.
  */
 @Tag("slow")
+@Tag("long") // in verify alone
 class HttpDifferenceTest {
     private static final long STREAMS = Long.getLong("test.http-streams", 600_000);
     private static final int MINUTES = Integer.getInteger("test.http-minutes", 1);
