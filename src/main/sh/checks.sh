@@ -539,7 +539,6 @@ run_fuzz() {
 }
 
 # test.histories: random histories that the native index and the reference are compared over (300 otherwise).
-# test.gates: one of so many cells of the lab's gates (3 otherwise).
 # test.bpe.chars: random text for each dialect that our tokenizer and the library are compared over (150,000 otherwise).
 # test.bpe.step: one of so many texts with every code point (4 otherwise).
 # test.fuzz: random bodies and streams that the scanners and the slow readers are compared over (100,000 otherwise).
@@ -548,7 +547,7 @@ run_fuzz() {
 # test.payloads: mutated event batches before the decoder and the index (20,000 otherwise); test.requests: requests to an engine
 # whose events are lost, doubled and swapped on the wire (300 otherwise); test.pause: seconds an engine is stopped for (3 otherwise).
 # test.chaos.*: how long, how many engines and streams while everything breaks (12 s, 4 and 24 otherwise).
-# test.http-streams: streams of requests that the server and a judge are compared over (600,000 otherwise), for
+# test.http-streams: streams of requests that the server and a judge are compared over (2,000,000 otherwise), for
 # test.http-minutes at most (1 otherwise), by test.http-threads (1 otherwise).
 # test.turns.seconds: how long an overload by one of 20 tenants is played in real time (5 otherwise); 17 minutes in all with 300.
 # `verify --soak DURATION` is the soak alone, for as long as one likes; `verify --only WORD` the steps with that in their names.
@@ -571,7 +570,7 @@ run_verify() {
             ;;
         *) die 2 "verify does not know '$1'; ./warmpath help verify explains it" ;;
     esac
-    everything verify 'asan-ubsan release tsan' -DtestAgent=-XX:+TieredCompilation -Dtest.histories=10000 -Dtest.fuzz=10000000 -Dtest.gates=1 \
+    everything verify 'asan-ubsan release tsan' -DtestAgent=-XX:+TieredCompilation -Dtest.histories=10000 -Dtest.fuzz=10000000 \
         -Dtest.turns.seconds=300 -Dtest.http-streams=100000000 -Dtest.http-minutes=30 -Dtest.http-threads=2 \
         -Dtest.bpe.chars=2000000 -Dtest.bpe.step=1 -Dtest.kills=50 -Dtest.payloads=1000000 -Dtest.requests=5000 -Dtest.pause=30 -Dtest.streams=200 \
         -Dtest.chaos.seconds=600 -Dtest.chaos.engines=8 -Dtest.chaos.streams=200

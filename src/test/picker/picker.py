@@ -20,10 +20,11 @@ import traceback
 import uuid
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / part) for part in ("attack", "e2e", "python/process")]
+sys.path[:0] = [str(HERE.parent / part) for part in ("attack", "console", "e2e", "python/process")]
 import openai  # noqa: E402
 
 import proxy  # noqa: E402
+from fleet import answers  # noqa: E402
 from gateway_probe import free_ports, parsed  # noqa: E402
 from stage import ROOT, Stage  # noqa: E402
 from openai_client import check, wait_until  # noqa: E402
@@ -33,17 +34,6 @@ PATIENCE_S = 90
 CHAT = "/v1/chat/completions"
 JSON = {"content-type": "application/json"}
 SELECT = "test-epp-endpoint-selection"
-
-
-def answers(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def unseen(words=60):

@@ -16,13 +16,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -30,8 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * seed 1. Loads of other engines than the scenario's own are 0.7 and 0.9 of what these can do. A
  * figure may be 1.05 of the best one; where it is not, the table has the limit of that figure, and
  * src/perf/RESULTS.md says why. Others' figures stand in the table; some are played again here.
- *
- * <p>test.gates=n plays every n-th cell (3 otherwise; all with 1, as `verify` does).
  */
 @Tag("slow")
 @Tag("long") // in verify alone
@@ -39,7 +35,6 @@ class GatesTest {
     private static final Path TABLE = Path.of("src/test/resources/lab/gates.csv");
     private static final String OWN = "8b";
     private static final int FIGURES = 4;
-    private static final int EVERY = Integer.getInteger("test.gates", 3);
     private static final List<String> OTHERS =
             List.of(
                     "kv",
@@ -109,13 +104,6 @@ class GatesTest {
         return lines.subList(1, lines.size()).stream().map(Gate::read).toList();
     }
 
-    private static <T> List<T> some(List<T> all) {
-        return IntStream.range(0, all.size())
-                .filter(i -> i % EVERY == 0)
-                .mapToObj(all::get)
-                .toList();
-    }
-
     private double[] play(Gate gate, String policy) {
         PolicyCatalog.Named named = PolicyCatalog.find(policy).orElseThrow();
         if (!gate.scenario().name().equals(drawn)) { // gates of a scenario follow each other
@@ -135,7 +123,7 @@ class GatesTest {
         List<String> worse = new ArrayList<>();
         Map<Double, double[]> logs = new HashMap<>();
         Map<Boolean, Integer> within = new HashMap<>();
-        for (Gate gate : some(gates())) {
+        for (Gate gate : gates()) {
             boolean own = gate.engine().equals(OWN);
             double[] ours = play(gate, "latency");
             for (int i = 0; i < FIGURES; i++) {
@@ -162,9 +150,6 @@ class GatesTest {
             sum[1]++;
         }
         assertEquals(List.of(), worse);
-        if (EVERY > 1) {
-            return; // the sums below are of all cells
-        }
         String told = "figures within 1.05 of the best, of 352 (true) and 120: " + within;
         assertTrue(within.get(true) >= 306 && within.get(false) >= 106, told);
         assertTrue(mean(logs.get(0.7)) < 0.95, "at 0.7 " + mean(logs.get(0.7)));
@@ -175,19 +160,15 @@ class GatesTest {
         return Math.exp(logs[0] / logs[1]);
     }
 
-    static List<Arguments> controls() {
-        return some(
-                List.of(
-                        Arguments.of("8b", "few-talks", 0.5),
-                        Arguments.of("8b", "new-worker", 1.0),
-                        Arguments.of("8b", "unequal", 1.0),
-                        Arguments.of("quarter-kv", "agent", 0.22),
-                        Arguments.of("8b", "eval", 0.5)));
-    }
-
     /** The control of the limits, and of the table: what stands there is what the others do. */
     @ParameterizedTest
-    @MethodSource("controls")
+    @CsvSource({
+        "8b, few-talks, 0.5",
+        "8b, new-worker, 1",
+        "8b, unequal, 1",
+        "8b, eval, 0.5",
+        "quarter-kv, agent, 0.22"
+    })
     void the_table_has_what_the_others_do(String engine, String scenario, double load)
             throws IOException {
         Gate gate =
@@ -218,9 +199,7 @@ class GatesTest {
     void priors_that_are_wrong_by_ten_cost_a_tenth_at_most(String wrong) throws IOException {
         for (Gate gate : gates()) {
             if (gate.engine().equals(OWN)
-                    && List.of("chat", "agent", "noshare")
-                            .subList(0, EVERY > 1 ? 1 : 3)
-                            .contains(gate.scenario().name())) {
+                    && List.of("chat", "agent", "noshare").contains(gate.scenario().name())) {
                 double ratio = play(gate, wrong)[0] / play(gate, "latency")[0];
                 assertTrue(ratio < 1.1, gate.name() + ", " + wrong + ": " + ratio);
             }

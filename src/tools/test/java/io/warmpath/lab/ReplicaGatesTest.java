@@ -60,10 +60,8 @@ class ReplicaGatesTest {
         List<String> above = new ArrayList<>();
         above.addAll(above("chat", SOON, LATE));
         above.addAll(above("agent", SOON, LATE));
-        if (Integer.getInteger("test.gates", 3) == 1) { // the longer ones
-            above.addAll(above("docqa", SOON, 1.35));
-            above.addAll(above("hot", 1.15, 1.5));
-        }
+        above.addAll(above("docqa", SOON, 1.35));
+        above.addAll(above("hot", 1.15, 1.5));
         assertEquals(List.of(), above);
     }
 

@@ -16,6 +16,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.request.Visits;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,9 @@ public final class ClientGate {
     private static final String BEARER = "bearer ";
     private static final String API_KEY = "x-api-key";
     private static final String TENANT = "x-tenant-id";
+
+    /** Headers that may be taken out of a request here. */
+    public static final List<String> SHOWN = List.of("authorization", API_KEY, TENANT);
 
     /** A client that sends a body may do so for this long after it was refused. */
     private static final long LINGER_MILLIS = Duration.ofSeconds(1).toMillis();

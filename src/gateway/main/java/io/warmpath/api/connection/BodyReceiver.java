@@ -244,12 +244,7 @@ public final class BodyReceiver {
 
         private void noMemory() {
             metrics.noMemory();
-            answer(
-                    new GatewayError.Overloaded(
-                            503,
-                            "The requests that wait for their answers take all the memory there is"
-                                    + " for them",
-                            options.retryAfter()));
+            answer(noRoom(options.retryAfter()));
             VertxRequest.discard(request, options.bodyLinger().toMillis());
         }
 
@@ -266,6 +261,14 @@ public final class BodyReceiver {
     public static GatewayError rateLimited(Visit.Exceeded exceeded) {
         return new GatewayError.RateLimited(
                 exceeded.what(), exceeded.limit(), Duration.ofNanos(exceeded.nanos()));
+    }
+
+    /** The answer where the bodies of all requests leave no room for another one. */
+    public static GatewayError noRoom(Duration retryAfter) {
+        return new GatewayError.Overloaded(
+                503,
+                "The requests that wait for their answers take all the memory there is for them",
+                retryAfter);
     }
 
     /** -1 when there is none; Netty has refused what is not a number. */

@@ -172,6 +172,26 @@ public record ProcessingRequest(
         }
     }
 
+    /**
+     * One of a map.
+     *
+     * @param value a message without fields where the entry has none
+     */
+    private record Entry(String key, ProtoReader value) {
+        static Entry read(ProtoReader entry) {
+            String key = "";
+            ProtoReader value = new ProtoReader(NOTHING, 0, 0);
+            for (int field = entry.next(); field != 0; field = entry.next()) {
+                if (field == 1) {
+                    key = entry.utf8();
+                } else if (field == 2) {
+                    value = entry.message();
+                }
+            }
+            return new Entry(key, value);
+        }
+    }
+
     /** What {@code metadata_context} says. */
     private record Metadata(@Nullable List<String> subset, @Nullable String served) {
         static final Metadata NONE = new Metadata(null, null);
@@ -183,20 +203,11 @@ public record ProcessingRequest(
                 if (field != 1) {
                     continue; // typed metadata
                 }
-                ProtoReader entry = context.message();
-                String space = "";
-                ProtoReader struct = null;
-                for (int part = entry.next(); part != 0; part = entry.next()) {
-                    if (part == 1) {
-                        space = entry.utf8();
-                    } else if (part == 2) {
-                        struct = entry.message();
-                    }
-                }
-                if (struct != null && space.equals(HINT)) {
-                    subset = texts(struct, SUBSET);
-                } else if (struct != null && space.equals(LB)) {
-                    served = texts(struct, SERVED);
+                Entry space = Entry.read(context.message());
+                if (space.key.equals(HINT)) {
+                    subset = texts(space.value, SUBSET);
+                } else if (space.key.equals(LB)) {
+                    served = texts(space.value, SERVED);
                 }
             }
             return new Metadata(
@@ -210,21 +221,10 @@ public record ProcessingRequest(
                 if (field != 1) {
                     continue;
                 }
-                ProtoReader member = struct.message();
-                String name = "";
-                ProtoReader value = null;
-                for (int part = member.next(); part != 0; part = member.next()) {
-                    if (part == 1) {
-                        name = member.utf8();
-                    } else if (part == 2) {
-                        value = member.message();
-                    }
-                }
-                if (name.equals(key)) {
+                Entry member = Entry.read(struct.message());
+                if (member.key.equals(key)) {
                     found = new ArrayList<>();
-                    if (value != null) {
-                        collect(value, found, DEEPEST);
-                    }
+                    collect(member.value, found, DEEPEST);
                 }
             }
             return found;

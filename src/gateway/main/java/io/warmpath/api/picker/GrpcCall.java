@@ -25,8 +25,8 @@ final class GrpcCall {
     static final int OK = 0;
 
     static final int INVALID_ARGUMENT = 3;
+    static final int NOT_FOUND = 5;
     static final int UNIMPLEMENTED = 12;
-    static final int INTERNAL = 13;
 
     /** The other side of the call. */
     interface Listener extends GrpcFrames.Receiver {

@@ -72,11 +72,6 @@ public final class PickerMeters {
                         .register(registry);
     }
 
-    /** Streams that are open now. */
-    public int streams() {
-        return streams.get();
-    }
-
     void opened() {
         streams.incrementAndGet();
     }

@@ -17,7 +17,6 @@ public final class PickerServer implements Handler<HttpServerRequest> {
     private static final String PROCESS = "/envoy.service.ext_proc.v3.ExternalProcessor/Process";
     private static final String CHECK = "/grpc.health.v1.Health/Check";
 
-    private static final int NOT_FOUND = 5;
     private static final int MOST_HEALTH_BYTES = 4 << 10;
 
     /** Room for four messages of a proxy's largest kind before it has to wait. */
@@ -96,7 +95,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
                 call.send(HealthCheck.answer(serving(service)));
                 call.end(GrpcCall.OK, "");
             } else {
-                call.end(NOT_FOUND, "unknown service");
+                call.end(GrpcCall.NOT_FOUND, "unknown service");
             }
         }
 

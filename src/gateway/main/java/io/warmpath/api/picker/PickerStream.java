@@ -6,6 +6,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.access.Visit;
+import io.warmpath.api.client.ClientGate;
 import io.warmpath.api.connection.BodyReceiver;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.RawRequests;
@@ -22,6 +23,7 @@ import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.answer.Answer;
@@ -84,9 +86,6 @@ final class PickerStream
                     "x-prefiller-host-port",
                     "x-data-parallel-rank");
 
-    /** What {@link io.warmpath.api.client.ClientGate} takes out of a request's headers. */
-    private static final List<String> SHOWN = List.of("authorization", "x-api-key", "x-tenant-id");
-
     private static final int FIRST_BYTES = 16 << 10;
     private static final int TOO_MANY_REQUESTS = 429;
 
@@ -108,8 +107,9 @@ final class PickerStream
     private Modes modes = Modes.DUPLEX;
 
     // The request.
-    private HeaderList headers = new HeaderList();
+    private final HeaderList headers = new HeaderList();
     private String method = "";
+    private String target = "";
     private String path = "";
     private @Nullable String query;
     private String requestId = "";
@@ -209,13 +209,16 @@ final class PickerStream
         requestId = parts.ids().of(headers);
         bodyless = news.endOfStream();
         ended = bodyless;
-        api = !ended && modes.request().isWhole() && method.equals("POST") ? known(path) : null;
+        api =
+                !ended && modes.request().isWhole() && method.equals("POST")
+                        ? InferencePath.find(path)
+                        : null;
         subset = news.subset();
         String selected = headers.get(SELECT);
         if (parts.options().selectByHeader() && selected != null) {
             subset = Arrays.stream(selected.split(",", -1)).map(String::strip).toList();
         }
-        shown = SHOWN.stream().filter(headers::contains).toList();
+        shown = ClientGate.SHOWN.stream().filter(headers::contains).toList();
         parts.gate()
                 .enter(
                         this,
@@ -230,18 +233,10 @@ final class PickerStream
     }
 
     private void target(String value) {
+        target = value;
         int mark = value.indexOf('?');
         path = mark < 0 ? value : value.substring(0, mark);
         query = mark < 0 ? null : value.substring(mark + 1);
-    }
-
-    private static @Nullable InferencePath known(String path) {
-        for (InferencePath one : InferencePath.ALL) {
-            if (one.path().equals(path)) {
-                return one;
-            }
-        }
-        return null;
     }
 
     private void body(ProcessingRequest news) {
@@ -273,12 +268,7 @@ final class PickerStream
         int more = news.length();
         if (!memory.take(more)) {
             parts.metrics().noMemory();
-            reject(
-                    new GatewayError.Overloaded(
-                            503,
-                            "The requests that wait for their answers take all the memory there is"
-                                    + " for them",
-                            parts.options().retryAfter()));
+            reject(BodyReceiver.noRoom(parts.options().retryAfter()));
             return false;
         }
         if (body.length - bodyBytes < more) {
@@ -359,8 +349,7 @@ final class PickerStream
         int mine = ++decisions; // a refusal may begin another one before this one has begun
         try {
             Runnable leaves =
-                    parts.inference()
-                            .read(call.context(), this, requestId, reads, bytes, this::noted);
+                    parts.inference().read(call.context(), this, requestId, reads, bytes, () -> {});
             if (mine == decisions) {
                 leave = leaves;
             }
@@ -368,9 +357,6 @@ final class PickerStream
             reject(e.error());
         }
     }
-
-    /** The end of the proxy's stream is noticed here, not by answers. */
-    private void noted() {}
 
     /** Chosen as any other, for a prompt of which nothing is known. */
     private void byLoad() {
@@ -476,9 +462,9 @@ final class PickerStream
     private HeaderList set(UpstreamRequest chosen) {
         HeaderList set = new HeaderList();
         chosen.extra().forEach((name, value) -> set.set(name, value));
-        String base = chosen.base().getRawPath();
-        if (base != null && base.length() > 1) {
-            set.set(":path", base + (query == null ? path : path + "?" + query));
+        String asked = EngineAddress.of(chosen.base()).path() + chosen.target();
+        if (!asked.equals(target)) {
+            set.set(":path", asked);
         }
         return set;
     }

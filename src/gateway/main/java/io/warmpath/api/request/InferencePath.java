@@ -58,13 +58,22 @@ public record InferencePath(String path, RequestParser.Endpoint endpoint) {
      * @throws IllegalArgumentException it is none of them
      */
     public static InferencePath of(String path) {
+        InferencePath known = find(path);
+        if (known == null) {
+            throw new IllegalArgumentException("no path of an engine: " + path);
+        }
+        return known;
+    }
+
+    /** As {@link #of}; null: it is none of them. */
+    public static @Nullable InferencePath find(String path) {
         int length = path.length() - (path.endsWith("/") ? 1 : 0);
         for (InferencePath known : TABLE) {
             if (known.path.length() == length && path.startsWith(known.path)) {
                 return known;
             }
         }
-        throw new IllegalArgumentException("no path of an engine: " + path);
+        return null;
     }
 
     /**

@@ -72,20 +72,7 @@ public record GatewayOptions(
     }
 
     public GatewayOptions with(ClientBounds other) {
-        return new GatewayOptions(
-                maxBodyBytes,
-                holdBytes,
-                tailBytes,
-                explain,
-                tokenDeadline,
-                retryAfter,
-                bodyLinger,
-                requestUsage,
-                forwardNvext,
-                forwardHandOff,
-                rawPath,
-                classTolerations,
-                other);
+        return with(requestUsage, other);
     }
 
     /**
@@ -93,12 +80,16 @@ public record GatewayOptions(
      * body is collected before there is a flow.
      */
     public GatewayOptions proxied() {
-        ClientBounds quiet =
+        return with(
+                false,
                 new ClientBounds(
                         Duration.ZERO,
                         clients.requestTimeout(),
                         clients.bodySpan(),
-                        clients.bodyMemory());
+                        clients.bodyMemory()));
+    }
+
+    private GatewayOptions with(boolean usage, ClientBounds other) {
         return new GatewayOptions(
                 maxBodyBytes,
                 holdBytes,
@@ -107,12 +98,12 @@ public record GatewayOptions(
                 tokenDeadline,
                 retryAfter,
                 bodyLinger,
-                false,
+                usage,
                 forwardNvext,
                 forwardHandOff,
                 rawPath,
                 classTolerations,
-                quiet);
+                other);
     }
 
     /** No policy class tolerates any taint, and {@code nvext} goes no further. */

@@ -15,7 +15,7 @@ public final class Retries {
     private final Map<String, FirstTokenTimes> times = new ConcurrentHashMap<>();
 
     /**
-     * @param maxWorkers that may have begun with one request; 0: whoever fails is the last one
+     * @param maxWorkers that may have begun with one request
      * @param budget retries per request, of all of the last ten seconds
      * @param budgetPerSecond retries that are allowed without that
      * @param hedgePercentile of the times to the first token after which a request is hedged; 0:
@@ -31,7 +31,7 @@ public final class Retries {
         public static final Options DEFAULTS = new Options(2, 0.2, 10, 0, 0.05);
 
         public Options {
-            if (maxWorkers < 0 || !(hedgePercentile >= 0 && hedgePercentile < 100)) {
+            if (maxWorkers < 1 || !(hedgePercentile >= 0 && hedgePercentile < 100)) {
                 throw new IllegalArgumentException(
                         maxWorkers + " workers, percentile " + hedgePercentile);
             }
@@ -44,9 +44,9 @@ public final class Retries {
         this.hedges = new RetryBudget(options.hedgeFraction(), 0, nanoTime);
     }
 
-    /** Nothing is asked twice. */
+    /** What a worker may have begun with is asked of no other. */
     static Retries none(LongSupplier nanoTime) {
-        return new Retries(new Options(0, 0, 0, 0, 0), nanoTime);
+        return new Retries(new Options(1, 0, 0, 0, 0), nanoTime);
     }
 
     int maxWorkers() {

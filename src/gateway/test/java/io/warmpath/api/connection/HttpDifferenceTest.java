@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 @Tag("slow")
 @Tag("long") // in verify alone
 class HttpDifferenceTest {
-    private static final long STREAMS = Long.getLong("test.http-streams", 600_000);
+    private static final long STREAMS = Long.getLong("test.http-streams", 2_000_000);
     private static final int MINUTES = Integer.getInteger("test.http-minutes", 1);
     private static final int THREADS = Integer.getInteger("test.http-threads", 1);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");
