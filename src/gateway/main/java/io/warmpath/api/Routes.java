@@ -16,6 +16,7 @@ import io.warmpath.api.direct.DirectApi;
 import io.warmpath.api.direct.TokenizeApi;
 import io.warmpath.api.error.ErrorForm;
 import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.api.inference.ExplainedRequests;
 import io.warmpath.api.inference.InferenceEndpoint;
@@ -53,12 +54,6 @@ import java.util.function.UnaryOperator;
 public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */
     static final int FIRST = -1000;
-
-    private static final GatewayError NOT_CANONICAL =
-            new GatewayError.BadRequest(
-                    "",
-                    "The path must be written in its shortest form: no `//`, no `.` or `..`"
-                            + " between slashes, letters and digits without percent-encoding.");
 
     private final ClientApis apis;
     private final StatusEndpoints status;
@@ -187,7 +182,7 @@ public final class Routes {
                             if (isCanonical(rc)) {
                                 rc.next();
                             } else {
-                                respond(rc, NOT_CANONICAL);
+                                respond(rc, InvalidRequest.NOT_CANONICAL);
                             }
                         })
                 .failureHandler(this::notHttp);

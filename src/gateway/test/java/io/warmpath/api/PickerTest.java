@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The picker over gRPC, as a proxy asks it; a real proxy does so in src/test/picker. */
 @ExtendWith(Leaks.class)
@@ -349,6 +350,33 @@ class PickerTest {
             piece(call.answer(), Kind.REQUEST_BODY, "one", false);
             call.send(part("two", true));
             piece(call.answer(), Kind.REQUEST_BODY, "two", true);
+        }
+        nothingIsBooked();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/v1/chat/complet%69ons",
+                "//v1//chat/completions",
+                "/v1/x/../chat/completions",
+                "/v1/./chat%2Fcompletions",
+                "/v1/chat/%zz"
+            })
+    void inference_by_another_spelling_is_refused(String path) throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(head(Modes.DUPLEX, null, path)).send(part(Gateway.ASK, true));
+            assertEquals(400, call.answer().status());
+        }
+        nothingIsBooked();
+    }
+
+    @Test
+    void another_path_may_be_encoded() throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(head(Modes.DUPLEX, null, "/v1/models/org%2Fname"));
+            call.send(part("{}", true));
+            routed(call.answer());
         }
         nothingIsBooked();
     }

@@ -14,6 +14,13 @@ public final class InvalidRequest {
     private static final Pattern SOURCE_NOTE =
             Pattern.compile("\\[Source: .*?(?=line: \\d)|(?<=column: \\d{1,10})\\]");
 
+    /** Of a path that means another one than it is written as. */
+    public static final GatewayError NOT_CANONICAL =
+            new GatewayError.BadRequest(
+                    "",
+                    "The path must be written in its shortest form: no `//`, no `.` or `..`"
+                            + " between slashes, letters and digits without percent-encoding.");
+
     private InvalidRequest() {}
 
     /**

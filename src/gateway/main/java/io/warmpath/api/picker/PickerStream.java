@@ -12,6 +12,7 @@ import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.RawRequests;
 import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.error.ErrorMapper;
+import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.extproc.BodyMode;
 import io.warmpath.api.extproc.ProcessingRequest;
 import io.warmpath.api.extproc.ProcessingRequest.Kind;
@@ -33,6 +34,8 @@ import io.warmpath.net.HeaderList;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamRequest;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -239,6 +242,21 @@ final class PickerStream
         query = mark < 0 ? null : value.substring(mark + 1);
     }
 
+    /** An engine may take it for inference, whose body would have to be read here. */
+    private static boolean isDisguised(String path) {
+        if (path.indexOf('%') < 0 && !path.contains("//") && !path.contains("/.")) {
+            return false;
+        }
+        try {
+            // One slash in front: two would begin the name of a host.
+            String plain = new URI("/" + path.replaceAll("^/+", "")).getPath();
+            String resolved = new URI(null, null, plain, null).normalize().getPath();
+            return InferencePath.find(resolved.replaceAll("/{2,}", "/")) != null;
+        } catch (URISyntaxException e) {
+            return true;
+        }
+    }
+
     private void body(ProcessingRequest news) {
         if (ended) {
             parts.meters().repeatedBodies.increment(); // some proxies repeat the last one
@@ -317,6 +335,10 @@ final class PickerStream
                                 "none of the endpoints that the proxy allows is a worker here"));
                 return;
             }
+        }
+        if (api == null && isDisguised(path)) {
+            reject(InvalidRequest.NOT_CANONICAL);
+            return;
         }
         InferencePath reads = api;
         if (reads == null || (ended && isEmpty())) {
