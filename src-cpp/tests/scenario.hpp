@@ -347,7 +347,8 @@ private:
         }
     }
 
-    /// The oracle counts all that it holds for it, which is dear: a wrong count stays wrong, so now and then is enough.
+    /// The oracle counts all that it holds for it, which is dear: a wrong count stays wrong, so now and then is
+    /// enough.
     void compare_blocks() {
         std::array<tier_blocks, 64> blocks;
         blocks.fill({7, 7, 7, 7});
