@@ -2,11 +2,11 @@
 import asyncio
 import json
 import multiprocessing
-import os
 import statistics
 import time
 
 from fleet import KEYS, TENANTS
+from gateway_probe import cpu_seconds
 
 RATE = 500
 CONNECTIONS = 48
@@ -15,7 +15,6 @@ CONSOLES = 10
 MOST_PART = 0.03  # of a core, that ten consoles may cost the gateway: 2.4 % seen, 2 % wanted (RESULTS)
 MOST_GAP_MS = 1000  # that the page may be busy in one piece
 MOST_HEAP_MB = 60
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 async def answer(reader):
@@ -100,12 +99,6 @@ def run(what, *arguments):
     return process, told
 
 
-def cpu(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
 def heavy(browser, fleet, folder):
     """Phases without and with ten consoles take turns in one run; their difference in CPU time is what the consoles cost."""
     pid = fleet.gateway_pid()
@@ -118,10 +111,10 @@ def heavy(browser, fleet, folder):
             if opened:
                 browser.open(f"{fleet.url}/console/#/decisions", "light")
                 browser.js("window.gap = 0; let last = performance.now(); setInterval(() => { const now = performance.now(); window.gap = Math.max(window.gap, now - last); last = now; }, 50)")
-            began, before = time.monotonic(), cpu(pid)
+            began, before = time.monotonic(), cpu_seconds(pid)
             watching = run(consoles, fleet.port, began + PHASE_S) if opened else None
             time.sleep(PHASE_S)  # one phase
-            parts[opened].append((cpu(pid) - before) / (time.monotonic() - began))
+            parts[opened].append((cpu_seconds(pid) - before) / (time.monotonic() - began))
             if opened:
                 read = watching[1].get(timeout=30)
                 watching[0].join()

@@ -24,6 +24,7 @@ from gateway_probe import free_ports  # noqa: E402
 TOOLS = ROOT / ".tools" / "kubernetes"
 FOLDER = ROOT / "target" / "k8s" / "inference-pool"
 POOLS = "/apis/inference.networking.k8s.io/v1/namespaces/models/inferencepools"
+REWRITES = "/apis/llm-d.ai/v1alpha2/namespaces/models/inferencemodelrewrites"
 OBJECTIVES = "/apis/llm-d.ai/v1alpha2/namespaces/models/inferenceobjectives"
 PODS = "/api/v1/namespaces/models/pods"
 GATEWAY = "gateway-token"
@@ -116,6 +117,7 @@ def play(start):
     cluster.apply("/api/v1/namespaces/models", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "models"}})
     cluster.define("inferencepools.inference.networking.k8s.io", TOOLS / "crds" / "inferencepools.yaml", POOLS)
     cluster.define("inferenceobjectives.llm-d.ai", ROOT / "src/test/resources/kubernetes/llm-d-objectives.yaml", OBJECTIVES)
+    cluster.define("inferencemodelrewrites.llm-d.ai", ROOT / "src/test/resources/kubernetes/llm-d-rewrites.yaml", REWRITES)
     rights = "/apis/rbac.authorization.k8s.io/v1/namespaces/models"
     component = ROOT / "k8s/components/endpoint-picker"
     cluster.apply(f"{rights}/roles/warmpath", component.joinpath("role.yaml").read_text())
@@ -146,6 +148,15 @@ def play(start):
         status, text, said = asked("POST", gateway + "/v1/chat/completions", body, headers)
         return said.get("x-warmpath-hints", "").startswith("priority=100.0;") if status == 200 else sys.exit(f"BROKEN: {status} {text}")
 
+    def rewritten():
+        model = json.loads(asked("GET", gateway + "/v1/models")[1])["data"][0]["id"]
+        cluster.apply(f"{REWRITES}/assistant", {"apiVersion": "llm-d.ai/v1alpha2", "kind": "InferenceModelRewrite", "metadata": {"name": "assistant"},
+                                                "spec": {"poolRef": {"name": "llm"}, "rules": [{"matches": [{"model": {"value": "assistant"}}],
+                                                                                                "targets": [{"modelRewrite": model}]}]}})
+        body = json.dumps({"model": "assistant", "max_tokens": 2, "messages": [{"role": "user", "content": "hi"}]})
+        status, text, _ = asked("POST", gateway + "/v1/chat/completions", body, {"Content-Type": "application/json"})
+        return status == 200 and json.loads(text)["model"] == model
+
     wait("a gateway without its pool is not ready", lambda: ready() == 503)
     wait("and says why", lambda: why() == "there is no InferencePool llm in models")
     cluster.pod("e-0")
@@ -154,6 +165,7 @@ def play(start):
     cluster.apply(f"{OBJECTIVES}/premium", {"apiVersion": "llm-d.ai/v1alpha2", "kind": "InferenceObjective", "metadata": {"name": "premium"},
                                             "spec": {"poolRef": {"name": "llm"}, "priority": 100}})
     wait("a request that names an objective has its priority", priority)
+    wait("a model that a rewrite names is another one", rewritten)
     cluster.pool(engines, engines + 1)
     both = [f"e-0-{engines}", f"e-0-{engines + 1}"]
     wait("a second port is a second worker", lambda: set(both) <= set(workers()))

@@ -29,7 +29,7 @@ from gateway_probe import free_ports, parsed  # noqa: E402
 from stage import ROOT, Stage  # noqa: E402
 from openai_client import check, wait_until  # noqa: E402
 
-ENGINES = 3
+PODS, PORTS = 3, 3  # as the conformance suite has them; each port of each is an endpoint
 PATIENCE_S = 90
 CHAT = "/v1/chat/completions"
 JSON = {"content-type": "application/json"}
@@ -52,16 +52,18 @@ class Answer:
 
 
 class Lab:
-    """Engines at an address each, two pickers (TLS, as by default, and clear text), Envoy."""
+    """Pods at an address each, two pickers (TLS, as by default; clear text, with a list for retries), Envoy."""
 
     def __init__(self, folder):
         self.stage = Stage(None, folder, print)
-        ports = free_ports(4 + len(proxy.LISTENERS) + 2)
-        self.engines = [f"127.0.0.{11 + i}:{ports}" for i in range(ENGINES)]
-        self.picker_port, self.clear_port = ports + 1, ports + 2
-        self.http, self.clear_http = ports + 3, ports + 4
-        self.listeners = {name: f"127.0.0.1:{ports + 6 + i}" for i, name in enumerate(proxy.LISTENERS)}
-        self.listeners["admin"] = f"127.0.0.1:{ports + 5}"
+        ports = free_ports(PORTS + 5 + len(proxy.LISTENERS))
+        self.pods = [f"127.0.0.{11 + i}" for i in range(PODS)]
+        self.engines = [f"{pod}:{ports + i}" for pod in self.pods for i in range(PORTS)]
+        own = ports + PORTS
+        self.picker_port, self.clear_port = own, own + 1
+        self.http, self.clear_http = own + 2, own + 3
+        self.listeners = {name: f"127.0.0.1:{own + 5 + i}" for i, name in enumerate(proxy.LISTENERS)}
+        self.listeners["admin"] = f"127.0.0.1:{own + 4}"
         self.base_id = ports
         self.picker = None
 
@@ -74,13 +76,13 @@ class Lab:
         return self
 
     def start(self):
-        for i, engine in enumerate(self.engines):
-            host, port = engine.split(":")
-            self.stage.start(f"engine{i}", [str(ROOT / "warmpath"), "sim", "--host", host, "--port", port, "--itl", "2ms", "--max-batch", "2048"])
+        for i, pod in enumerate(self.pods):
+            self.stage.start(f"pod{i}", [str(ROOT / "warmpath"), "sim", "--host", pod, "--port", self.engines[0].split(":")[1], "--count", str(PORTS),
+                                         "--itl", "2ms", "--max-batch", "2048"])
         for engine in self.engines:
             wait_until(f"engine {engine} is not ready", lambda e=engine: self.engine(e, "/health") is not None, PATIENCE_S)
         self.start_picker()
-        self.launch("clear", self.clear_port, self.clear_http, "--no-endpoint-picker-tls")
+        self.launch("clear", self.clear_port, self.clear_http, "--no-endpoint-picker-tls", WARMPATH_PICKER_FALLBACKS="2")
         for port in (self.http, self.clear_http):
             self.until_chooses(port)
         config = self.stage.folder / "envoy.json"
@@ -104,17 +106,17 @@ class Lab:
         finally:
             connection.close()
 
-    def launch(self, name, port, http_port, *flags):
+    def launch(self, name, port, http_port, *flags, **environment):
         workers = [part for e in self.engines for part in ("--worker", f"http://{e}")]
         return self.stage.start(name, [str(ROOT / "warmpath"), "picker", "--http-host", "127.0.0.1", "--http-port", str(http_port),
-                                       "--endpoint-picker-port", str(port), *workers, *flags], {"WARMPATH_PICKER_TEST_HEADER": "true"})
+                                       "--endpoint-picker-port", str(port), *workers, *flags], {"WARMPATH_PICKER_TEST_HEADER": "true", **environment})
 
     def start_picker(self):
         self.picker = self.launch("picker", self.picker_port, self.http)
 
     def until_chooses(self, port):
         wait_until("the picker is not ready", lambda: answers(port, "/ready"), PATIENCE_S)
-        wait_until("the workers are not ready", lambda: sum(w["state"] == "ready" for w in self.json("/workers", port)["data"]) == ENGINES, PATIENCE_S)
+        wait_until("the workers are not ready", lambda: sum(w["state"] == "ready" for w in self.json("/workers", port)["data"]) == len(self.engines), PATIENCE_S)
 
     def json(self, path, port=None):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=10)
@@ -157,9 +159,9 @@ class Lab:
     def client(self, listener):
         return openai.OpenAI(base_url=f"http://127.0.0.1:{self.port(listener)}/v1", api_key="none", max_retries=0, timeout=60)
 
-    def settled(self):
+    def settled(self, port=None):
         def none():
-            now = self.metrics()
+            now = self.metrics(port)
             return not any(now[k] for k in ("warmpath_bookings_open", "warmpath_requests_active", "warmpath_picker_streams"))
         wait_until("bookings, requests or streams are left", none, 10)
 
@@ -194,12 +196,23 @@ class Checks:
 
     def conformance_requests_follow_the_picker(self):
         """GatewayFollowingEPPRouting: 100 requests, ten at once, reach one, two and three chosen endpoints only."""
-        for chosen in (self.lab.engines[:1], self.lab.engines[1:], self.lab.engines):
-            before = self._requests()
-            with concurrent.futures.ThreadPoolExecutor(10) as pool:
-                done = list(pool.map(lambda _: self.lab.post("pool", chat("x"), {SELECT: ",".join(chosen)}).status, range(100)))
-            reached = {e: n - before[e] for e, n in self._requests().items() if n != before[e]}
-            check(done == [200] * 100 and set(reached) <= set(chosen) and sum(reached.values()) == 100, f"{collections.Counter(done)}: {reached} of {chosen}")
+        ports = self.lab.engines[::PORTS]
+        for chosen in (ports[:1], ports[:2], ports):
+            self._follow(chosen, chosen)
+
+    def conformance_ports_of_a_pod_are_endpoints(self):
+        """GatewayFollowingEPPRoutingWithDataParallelism: a pod alone is any of its ports, with a port it is that one."""
+        pod = self.lab.engines[PORTS:2 * PORTS]
+        self._follow([self.lab.pods[1]], pod)
+        self._follow(pod[1:2], pod[1:2])
+        self._follow(pod[:2] + self.lab.engines[:1], pod[:2] + self.lab.engines[:1])
+
+    def _follow(self, said, allowed):
+        before = self._requests()
+        with concurrent.futures.ThreadPoolExecutor(10) as pool:
+            done = list(pool.map(lambda _: self.lab.post("pool", chat("x"), {SELECT: ",".join(said)}).status, range(100)))
+        reached = {e: n - before[e] for e, n in self._requests().items() if n != before[e]}
+        check(done == [200] * 100 and set(reached) <= set(allowed) and sum(reached.values()) == 100, f"{collections.Counter(done)}: {reached} of {said}")
 
     def conformance_a_subset_is_kept_to(self):
         """A hint names who may be chosen; 503 where that leaves nobody."""
@@ -211,11 +224,59 @@ class Checks:
         check(refusal.status == 503 and b"none of the endpoints" in refusal.body, f"{refusal.status} {refusal.body}")
 
     def conformance_destination_served_is_told(self):
-        """GatewayDestinationEndpointServed: who has answered is who was picked."""
+        """GatewayDestinationEndpointServed: the answer names the chosen endpoint as the one that has served it."""
         before = self.lab.metrics()["warmpath_picker_served_elsewhere_total"]
-        for _ in range(10):
-            self.lab.post("pool", chat("x"))
+        for engine in self.lab.engines:
+            served = self.lab.post("pool", chat("x"), {SELECT: engine}).headers.get("x-conformance-test-served-endpoint")
+            check(served == engine, f"{served} has served what was for {engine}")
         check(self.lab.metrics()["warmpath_picker_served_elsewhere_total"] == before, "another endpoint has answered")
+
+    def a_retry_goes_to_the_next_best_and_so_does_its_load(self):
+        """The engine that holds the prompt answers 503: the proxy takes the next of the list, whose answer is followed as its own."""
+        text = unseen(200)
+        port = self.lab.clear_http
+        first = self.lab.post("clear", chat(text)).headers["x-conformance-test-served-endpoint"]
+        before = self.lab.metrics(port)["warmpath_picker_served_elsewhere_total"]
+        time.sleep(0.3)  # the events of what was computed are under way
+        check(self.lab.engine(first, "/sim/fail?status=503&count=1") is not None, f"{first} cannot be made to fail")
+        request = f"retry-{uuid.uuid4().hex}"
+        answer = self.lab.post("clear", chat(text), {"x-request-id": request, "x-warmpath-explain": "1"})
+        second = answer.headers["x-conformance-test-served-endpoint"]
+        check(answer.status == 200 and second != first, f"{answer.status} of {second}")
+        check(self.lab.metrics(port)["warmpath_picker_served_elsewhere_total"] == before + 1, "it was not seen that another endpoint has answered")
+        kept = wait_until("the decisions are not kept", lambda: self._decisions(port, request, 2), 5)
+        names = {w["name"]: w["url"] for w in self.lab.json("/workers", port)["data"]}
+        went = [names[d["worker"]] for d in sorted(kept, key=lambda d: d["cause"])]  # first, retry
+        check(went == [f"http://{first}", f"http://{second}"], f"{went}, and not {first}, {second}")
+        check(names[answer.headers["x-warmpath-worker"]] == f"http://{second}", f"{answer.headers['x-warmpath-worker']} is explained, {second} has answered")
+        self.lab.settled(port)
+
+    def _decisions(self, port, request, count):
+        found = self.lab.json(f"/router/decisions?request_id={request}", port)["decisions"]
+        return found if len(found) == count else None
+
+    def the_choice_is_the_gateways(self):
+        """What the picker chooses for a prompt is what POST /router/best_worker says just before."""
+        texts = [unseen(40 * (1 + i % 5)) for i in range(20)]
+        for text in texts:
+            self.lab.post("pool", chat(text))
+        time.sleep(0.5)  # the events of what was computed are under way
+        for text in texts:
+            said = json.loads(self._operator("/router/best_worker", chat(text)))
+            answer = self.lab.post("pool", chat(text), {"x-warmpath-explain": "1"})
+            check(said["gpu_blocks"] > 0, f"nothing of the prompt is cached: {said}")
+            check(answer.headers["x-warmpath-worker"] == said["worker"], f"{answer.headers['x-warmpath-worker']}, and {said['worker']} was said: {said['reason']}")
+
+    def _operator(self, path, body):
+        connection = http.client.HTTPConnection("127.0.0.1", self.lab.http, timeout=10)
+        try:
+            connection.request("POST", path, body, JSON)
+            answer = connection.getresponse()
+            text = answer.read()
+            check(answer.status == 200, f"POST {path}: {answer.status} {text[:300]}")
+            return text
+        finally:
+            connection.close()
 
     def conformance_unknown_requests_are_routed(self):
         """Backends of the suite are no engines: bodies are `{}`, paths are any."""

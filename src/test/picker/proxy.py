@@ -20,7 +20,7 @@ LISTENERS = {
     "subset": {"cluster": "header", "subset": True},
     "fail_open": {"cluster": "pool", "picker": "picker_checked", "open": True},
     "fail_close": {"cluster": "pool", "picker": "picker_checked"},
-    "clear": {"cluster": "header", "picker": "picker_clear"},
+    "clear": {"cluster": "pool", "picker": "picker_clear", "retries": 2},
 }
 
 
@@ -80,8 +80,8 @@ def key(name):
     return {"key": "envoy.lb", "path": [{"key": name}]}
 
 
-def configuration(listeners, engines, picker, clear):
-    """`listeners`: {name: ip:port}; `engines`: their ip:port; `picker`, `clear`: where one is asked in TLS, and one in clear text."""
+def configuration(listeners, engines, picker, clear, other=None, table=LISTENERS):
+    """`listeners`: {name: ip:port}; `engines`: their ip:port; `picker`, `clear`: where one is asked in TLS, and one in clear text; `other`: as `clear`."""
     round_robin = {"typed_extension_config": {"name": "round_robin", "typed_config": typed("load_balancing_policies.round_robin.v3.RoundRobin")}}
     override = typed("load_balancing_policies.override_host.v3.OverrideHost", override_host_sources=[{"metadata": key(DESTINATION)}],
                      selected_host_key=key(DESTINATION + "-served"), fallback_policy={"policies": [round_robin]})
@@ -90,7 +90,7 @@ def configuration(listeners, engines, picker, clear):
     tls = {"name": "tls", "typed_config": typed("transport_sockets.tls.v3.UpstreamTlsContext", common_tls_context={"alpn_protocols": ["h2"]})}
     http2 = "http2_protocol_options"
     return {"admin": {"address": address(listeners["admin"])}, "static_resources": {
-        "listeners": [listener(n, s, listeners[n]) for n, s in LISTENERS.items()],
+        "listeners": [listener(n, s, listeners[n]) for n, s in table.items()],
         "clusters": [
             cluster("pool", engines, "http_protocol_options",
                     load_balancing_policy={"policies": [{"typed_extension_config": {"name": "override_host", "typed_config": override}}]}),
@@ -98,6 +98,7 @@ def configuration(listeners, engines, picker, clear):
                     original_dst_lb_config={"use_http_header": True, "http_header_name": DESTINATION}),
             cluster("picker", [picker], http2, transport_socket=tls),
             cluster("picker_clear", [clear], http2),
+            *([cluster("picker_other", [other], http2)] if other else []),
             # Without the check a picker that is gone is noticed when its request has already been handed over.
             cluster("picker_checked", [picker], http2, transport_socket=tls, health_checks=[check], common_lb_config={"healthy_panic_threshold": {"value": 0}}),
         ]}}

@@ -1,4 +1,5 @@
-"""What the long runs (src/test/e2e, memory, soak) look at: a process' memory, a gateway's metrics, free ports. Standard library only."""
+"""What the long runs (src/test/e2e, memory, soak) look at: a process' memory and CPU, a gateway's metrics, free ports. Standard library only."""
+import os
 import random
 import re
 import socket
@@ -12,6 +13,13 @@ def resident_mib(pid):
             if line.startswith("VmRSS:"):
                 return int(line.split()[1]) / 1024
     raise ProcessLookupError(f"process {pid} has ended")
+
+
+def cpu_seconds(pid):
+    """User and system time of all its threads."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        fields = f.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def parsed(text):

@@ -37,18 +37,23 @@ public final class KubernetesMeters {
     /**
      * @param serving endpoints of the InferencePool that serve
      * @param objectives InferenceObjectives of the pool
+     * @param rewrites InferenceModelRewrites of the pool
      */
     public static <S> void bindPool(
             MeterRegistry registry,
             S source,
             ToDoubleFunction<S> serving,
-            ToDoubleFunction<S> objectives) {
+            ToDoubleFunction<S> objectives,
+            ToDoubleFunction<S> rewrites) {
         Gauge.builder("warmpath.kubernetes.pool.endpoints", source, serving)
                 .description(
                         "Endpoints of the InferencePool that serve; 0 also when it is not there")
                 .register(registry);
         Gauge.builder("warmpath.kubernetes.pool.objectives", source, objectives)
                 .description("InferenceObjectives of the InferencePool")
+                .register(registry);
+        Gauge.builder("warmpath.kubernetes.pool.rewrites", source, rewrites)
+                .description("InferenceModelRewrites of the InferencePool")
                 .register(registry);
     }
 }

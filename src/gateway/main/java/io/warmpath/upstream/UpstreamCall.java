@@ -25,6 +25,12 @@ public interface UpstreamCall {
     interface Watch {
         /** The call goes on, and this is called again, unless it is cancelled. */
         void silent();
+
+        /**
+         * Another worker than the one that was asked gives the answer; said before its head, and
+         * only by what sends elsewhere on its own.
+         */
+        default void answeredBy(long worker) {}
     }
 
     /** Reads on after {@link #pause}. */

@@ -3,6 +3,7 @@ package io.warmpath.upstream;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import java.net.URI;
+import java.util.List;
 
 /**
  * One POST to an engine.
@@ -16,6 +17,8 @@ import java.net.URI;
  * @param body sent with its length; not changed, may be sent again
  * @param freshConnection do not reuse a kept-alive connection
  * @param passThrough of an API that is not looked into; has its own time-outs
+ * @param others base URLs of workers that can take it as it is, the best first, for what sends
+ *     elsewhere on its own
  */
 public record UpstreamRequest(
         String worker,
@@ -25,4 +28,18 @@ public record UpstreamRequest(
         MultiMap extra,
         Buffer body,
         boolean freshConnection,
-        boolean passThrough) {}
+        boolean passThrough,
+        List<URI> others) {
+    /** For one worker and no other. */
+    public UpstreamRequest(
+            String worker,
+            URI base,
+            String target,
+            MultiMap headers,
+            MultiMap extra,
+            Buffer body,
+            boolean freshConnection,
+            boolean passThrough) {
+        this(worker, base, target, headers, extra, body, freshConnection, passThrough, List.of());
+    }
+}

@@ -187,6 +187,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .shared(sharedCache.cache())
                         .hot(caches.hot())
                         .objectives(kubernetes.objectives())
+                        .rewrites(kubernetes.rewrites())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
         picker = PickerListener.of(config, largestBody, vertx, meters, routes, engineParts::keyed);

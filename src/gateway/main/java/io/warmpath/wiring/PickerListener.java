@@ -80,6 +80,7 @@ final class PickerListener implements AutoCloseable {
                                         (int) picker.pieceSize().bytes(),
                                         MOST_MESSAGE_BYTES,
                                         largestBody,
+                                        picker.fallbacks(),
                                         picker.testHeader(),
                                         config.http().retryAfter()),
                                 keyed);

@@ -29,6 +29,7 @@ import io.warmpath.gateway.prompt.EngineIds;
 import io.warmpath.gateway.prompt.HotPrompts;
 import io.warmpath.gateway.prompt.Overlaps;
 import io.warmpath.gateway.prompt.TokenStep;
+import io.warmpath.gateway.request.ModelRewrites;
 import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
@@ -70,6 +71,7 @@ final class RequestPath {
     private EngineSessions engineSessions;
     private Pins pins;
     private Objectives objectives = Objectives.NONE;
+    private ModelRewrites rewrites = ModelRewrites.NONE;
     private @Nullable SharedCache shared;
     private @Nullable HotPrompts hot;
 
@@ -149,6 +151,12 @@ final class RequestPath {
         return this;
     }
 
+    /** What operators have models stand for, beside the configuration. */
+    RequestPath rewrites(ModelRewrites value) {
+        rewrites = value;
+        return this;
+    }
+
     /**
      * @param pool null: engines share nothing
      */
@@ -207,7 +215,7 @@ final class RequestPath {
                         new FlowParts(
                                 new Planning(
                                         fleet,
-                                        tokens.names(),
+                                        tokens.names().behind(rewrites),
                                         objectives,
                                         tokenStep,
                                         planner,

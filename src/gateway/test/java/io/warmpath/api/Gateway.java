@@ -799,6 +799,7 @@ final class Gateway implements AutoCloseable {
     static final class FakeFleet implements Fleet {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
+        final List<Long> firstTokens = new CopyOnWriteArrayList<>();
         volatile Runnable onFailure = () -> {};
         volatile Map<String, String> problems = Map.of();
         private final AtomicLong version = new AtomicLong();
@@ -815,6 +816,11 @@ final class Gateway implements AutoCloseable {
         @Override
         public Map<String, String> problems() {
             return problems;
+        }
+
+        @Override
+        public void firstToken(long workerId, long nanos, int prefillTokens) {
+            firstTokens.add(workerId);
         }
 
         @Override

@@ -25,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +43,7 @@ class PickerTest {
             ascii("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n");
     private static final byte[] DONE = ascii("data: [DONE]\n\n");
     private static final int MOST_BODY = 1 << 20;
+    private static final int FALLBACKS = 1;
 
     private Gateway gateway;
     private HttpServer server;
@@ -55,7 +57,13 @@ class PickerTest {
         PickerServer picker =
                 gateway.inference.picker(
                         new PickerMeters(gateway.meters),
-                        new PickerOptions(62_000, 16 << 20, MOST_BODY, true, Duration.ofSeconds(3)),
+                        new PickerOptions(
+                                62_000,
+                                16 << 20,
+                                MOST_BODY,
+                                FALLBACKS,
+                                true,
+                                Duration.ofSeconds(3)),
                         engines -> engines);
         server =
                 gateway.vertx
@@ -132,12 +140,16 @@ class PickerTest {
         return ProxyCall.process(client, port);
     }
 
-    private static String routed(ProxyMessages.Answer answer) {
+    private static List<String> destinations(ProxyMessages.Answer answer) {
         assertEquals(Kind.REQUEST_HEADERS, answer.kind());
         assertNotNull(answer.destination());
         assertEquals(answer.destination(), answer.set().get(DESTINATION));
         assertTrue(answer.clearsRoute());
-        return answer.destination();
+        return List.of(answer.destination().split(","));
+    }
+
+    private static String routed(ProxyMessages.Answer answer) {
+        return destinations(answer).getFirst();
     }
 
     private static void piece(ProxyMessages.Answer answer, Kind kind, String bytes, boolean end) {
@@ -151,6 +163,10 @@ class PickerTest {
         await().until(() -> gateway.books.open.get() == 0);
         assertEquals(0, gateway.books.closedTwice.get());
         await().until(() -> gateway.meters.get("warmpath.picker.streams").gauge().value() == 0);
+    }
+
+    private int booked(int worker) {
+        return gateway.books.load(worker(worker).ranks().getFirst().slot()).requests();
     }
 
     private double count(String counter) {
@@ -250,8 +266,8 @@ class PickerTest {
             call.send(part(Gateway.ASK, true));
             ProxyMessages.Answer picked = call.answer();
             assertEquals(Kind.REQUEST_BODY, picked.kind());
-            assertEquals(endpoint(0), picked.destination());
-            assertEquals(endpoint(0), picked.set().get(DESTINATION));
+            assertTrue(picked.destination().startsWith(endpoint(0) + ","));
+            assertEquals(picked.destination(), picked.set().get(DESTINATION));
             assertNull(picked.body());
             call.send(answerHead("200", "text/event-stream", null));
             assertEquals(Kind.RESPONSE_HEADERS, call.answer().kind());
@@ -481,15 +497,70 @@ class PickerTest {
     }
 
     @Test
-    void who_has_served_is_counted_when_it_is_another() throws Exception {
+    void the_next_best_are_named_for_the_proxys_retries() throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(chat()).send(part(Gateway.ASK, true));
+            List<String> named = destinations(call.answer());
+            assertEquals(1 + FALLBACKS, named.size(), named.toString());
+            assertEquals(2, Set.copyOf(named).size(), named.toString());
+        }
+        try (ProxyCall call = call()) {
+            List<String> one = List.of(endpoint(1));
+            call.send(head(Modes.DUPLEX, one, Gateway.CHAT)).send(part(Gateway.ASK, true));
+            assertEquals(one, destinations(call.answer()), "none that the hint does not allow");
+        }
+    }
+
+    @Test
+    void who_has_served_has_the_booking() throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(chat()).send(part(Gateway.ASK, true));
+            assertEquals(endpoint(0), routed(call.answer()));
+            call.answer();
+            assertEquals(1, booked(0));
+            call.send(answerHead("200", "text/event-stream", endpoint(2)));
+            assertEquals(
+                    endpoint(2), call.answer().set().get("x-conformance-test-served-endpoint"));
+            assertEquals(0, booked(0));
+            assertEquals(1, booked(2));
+            call.send(ProxyMessages.body(Kind.RESPONSE_BODY, EVENT, false));
+            call.answer();
+            call.send(ProxyMessages.body(Kind.RESPONSE_BODY, DONE, true));
+            call.answer();
+        }
+        nothingIsBooked();
+        assertEquals(1, count("warmpath.picker.served.elsewhere"));
+        assertEquals(1, gateway.counter("warmpath.requests", "outcome", "ok"));
+        assertTrue(gateway.fleet.failures.isEmpty(), "why it went there is not known");
+        assertEquals(List.of(), gateway.fleet.firstTokens, "nor how long it took");
+    }
+
+    @Test
+    void one_that_is_no_worker_has_no_booking_to_get() throws Exception {
         try (ProxyCall call = call()) {
             call.send(chat()).send(part(Gateway.ASK, true));
             routed(call.answer());
             call.answer();
-            call.send(answerHead("200", "application/json", endpoint(2)));
+            call.send(answerHead("200", "application/json", "10.9.9.9:1"));
             call.answer();
+            assertEquals(1, booked(0));
         }
         assertEquals(1, count("warmpath.picker.served.elsewhere"));
+        nothingIsBooked();
+    }
+
+    @Test
+    void the_decision_is_explained_in_the_answers_headers() throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(chat("x-warmpath-explain", "1")).send(part(Gateway.ASK, true));
+            routed(call.answer());
+            call.answer();
+            call.send(answerHead("200", "text/event-stream", null));
+            ProxyMessages.Answer head = call.answer();
+            assertEquals("w0", head.set().get("x-warmpath-worker"), head.set().toString());
+        }
+        assertEquals(1, count("warmpath.picker.served.unknown"));
+        nothingIsBooked();
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
 import io.warmpath.api.admin.GatewayInstance;
+import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
@@ -179,11 +180,12 @@ class MetricsDocsTest {
                 questions.bind(registry);
             }
             KubernetesMeters.bind(registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0);
-            KubernetesMeters.bindPool(registry, "source", s -> 0.0, s -> 0.0);
+            KubernetesMeters.bindPool(registry, "source", s -> 0.0, s -> 0.0, s -> 0.0);
             RegistrationMeters.bind(
                     registry, "source", s -> true, s -> 0.0, s -> 0.0, s -> 0.0, s -> 0.0);
             ClientMeters.bind(
                     registry, HttpServerSetup.limits(TestConfig.of(Map.of()).http().clients()));
+            new PickerMeters(registry);
             new MemoryParts(PLAN, full -> {}, registry).close();
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)

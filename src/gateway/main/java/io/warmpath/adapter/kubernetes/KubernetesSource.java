@@ -34,6 +34,7 @@ public final class KubernetesSource implements FleetSource {
     private final ClusterView view;
     private final @Nullable PoolView pool;
     private final @Nullable InferenceObjectives objectives;
+    private final @Nullable InferenceModelRewrites rewrites;
     private final Semaphore work = new Semaphore(0);
     private final Duration settle;
 
@@ -63,10 +64,12 @@ public final class KubernetesSource implements FleetSource {
         if (named == null) {
             pool = null;
             objectives = null;
+            rewrites = null;
             view = new Services(options, setup, work::release);
         } else {
             pool = new PoolView(named, options.namespace(), setup, work::release);
             objectives = new InferenceObjectives(named, options.namespace(), setup);
+            rewrites = new InferenceModelRewrites(named, options.namespace(), setup);
             view = pool;
         }
     }
@@ -85,6 +88,9 @@ public final class KubernetesSource implements FleetSource {
         view.start();
         if (objectives != null) {
             objectives.start();
+        }
+        if (rewrites != null) {
+            rewrites.start();
         }
     }
 
@@ -134,6 +140,21 @@ public final class KubernetesSource implements FleetSource {
     /** InferenceObjectives of the pool. */
     public int objectives() {
         return objectives == null ? 0 : objectives.size();
+    }
+
+    /**
+     * What an InferenceModelRewrite of the pool makes of a model's name.
+     *
+     * @param share from 0 to below 1: where in the shares of its targets
+     * @return null: there is none for this model
+     */
+    public @Nullable String rewritten(String model, double share) {
+        return rewrites == null ? null : rewrites.target(model, share);
+    }
+
+    /** InferenceModelRewrites of the pool. */
+    public int rewrites() {
+        return rewrites == null ? 0 : rewrites.size();
     }
 
     private void run(Feed feed) {
@@ -214,6 +235,9 @@ public final class KubernetesSource implements FleetSource {
         view.close();
         if (objectives != null) {
             objectives.close();
+        }
+        if (rewrites != null) {
+            rewrites.close();
         }
         api.close();
     }

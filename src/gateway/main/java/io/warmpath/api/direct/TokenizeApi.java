@@ -251,7 +251,7 @@ public final class TokenizeApi {
             if (visit != null && !visit.allows(asked.model)) {
                 throw new GatewayException(new GatewayError.UnknownModel(asked.model));
             }
-            return names.of(asked.model).served();
+            return names.of(asked.model, () -> "").served();
         }
         List<String> models = fleet.snapshot().models();
         if (models.size() == 1 && (visit == null || visit.allows(models.getFirst()))) {

@@ -122,7 +122,7 @@ public final class ExplainedRequests {
         /** Any thread; never throws. */
         private PromptNote make() {
             try {
-                String model = flow.models().of(request.name().asked()).served();
+                String model = request.named(flow.models()).model();
                 return PromptNote.of(request, model, fleet.snapshot(), tokens);
             } catch (RuntimeException | LinkageError e) {
                 LOG.debugf(e, "%s: its prompt cannot be shown", requestId);

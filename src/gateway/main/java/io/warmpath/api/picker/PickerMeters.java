@@ -29,6 +29,7 @@ public final class PickerMeters {
     private final Timer bodyWait;
     private final Timer decide;
     final Counter servedElsewhere;
+    final Counter servedUnknown;
     final Counter repeatedBodies;
     final Counter malformed;
 
@@ -61,6 +62,10 @@ public final class PickerMeters {
         servedElsewhere =
                 Counter.builder("warmpath.picker.served.elsewhere")
                         .description("Answers of another endpoint than the one that was picked")
+                        .register(registry);
+        servedUnknown =
+                Counter.builder("warmpath.picker.served.unknown")
+                        .description("Answers whose endpoint the proxy did not tell")
                         .register(registry);
         repeatedBodies =
                 Counter.builder("warmpath.picker.repeated.bodies")

@@ -6,20 +6,29 @@ import java.time.Duration;
  * @param pieceBytes largest piece of a body that goes back to the proxy, from 1
  * @param messageBytes largest message that is taken
  * @param bodyBytes largest body of a client's request; a larger one is answered with 413
- * @param selectByHeader whether {@code test-epp-endpoint-selection} of a request names its
- *     endpoints, as conformance tests want it
+ * @param fallbacks endpoints that are named beside the chosen one, at most
+ * @param testHeaders whether {@code test-epp-endpoint-selection} of a request names its endpoints,
+ *     and answers tell who the proxy says has served them, as conformance tests want it
  * @param retryAfter what clients are told to wait when no worker is there
  */
 public record PickerOptions(
         int pieceBytes,
         int messageBytes,
         long bodyBytes,
-        boolean selectByHeader,
+        int fallbacks,
+        boolean testHeaders,
         Duration retryAfter) {
     public PickerOptions {
-        if (pieceBytes < 1 || messageBytes < 1 || bodyBytes < 1) {
+        if (pieceBytes < 1 || messageBytes < 1 || bodyBytes < 1 || fallbacks < 0) {
             throw new IllegalArgumentException(
-                    pieceBytes + ", " + messageBytes + ", " + bodyBytes + " bytes");
+                    pieceBytes
+                            + ", "
+                            + messageBytes
+                            + ", "
+                            + bodyBytes
+                            + " bytes, "
+                            + fallbacks
+                            + " fallbacks");
         }
     }
 }

@@ -1,12 +1,10 @@
 package io.warmpath.api.picker;
 
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
-import io.netty.buffer.Unpooled;
 import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.access.Visit;
-import io.warmpath.api.client.ClientGate;
 import io.warmpath.api.connection.BodyReceiver;
 import io.warmpath.api.connection.ClientRequest;
 import io.warmpath.api.connection.RawRequests;
@@ -24,22 +22,18 @@ import io.warmpath.api.request.InferencePath;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
-import io.warmpath.fleet.EngineAddress;
-import io.warmpath.fleet.FleetSnapshot;
-import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.answer.Answer;
-import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.Sender;
 import io.warmpath.net.HeaderList;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamRequest;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntConsumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -69,27 +63,13 @@ final class PickerStream
                 ClientRequest,
                 Sender,
                 ProxiedAnswer.Proxy,
-                ProxiedEngine.Proxy {
+                ProxiedEngine.Proxy,
+                FollowedAnswer.Request {
     private static final Logger LOG = Logger.getLogger(PickerStream.class);
 
     /** Names of endpoints that conformance tests want to be chosen. */
     private static final String SELECT = "test-epp-endpoint-selection";
 
-    /** The model as another filter of the proxy has found it. */
-    private static final String MODEL = "x-gateway-model-name";
-
-    /** A proxy says with it how long the engine took, and leaves it out of its own answers. */
-    private static final String ENGINE_TIME = "x-envoy-upstream-service-time";
-
-    /** What clients may not say: where a request goes is said here. */
-    private static final List<String> FORGED =
-            List.of(
-                    ProcessingRequest.DESTINATION + "-served",
-                    ProcessingRequest.DESTINATION + "-subset",
-                    "x-prefiller-host-port",
-                    "x-data-parallel-rank");
-
-    private static final int FIRST_BYTES = 16 << 10;
     private static final int TOO_MANY_REQUESTS = 429;
 
     private enum Phase {
@@ -103,26 +83,20 @@ final class PickerStream
     private final Endpoints endpoints;
     private final RawRequests running;
     private final GrpcCall call;
-    private final BodyMemory.Reservation memory;
+    private final ArrivedBody body;
+    private final FollowedAnswer followed;
     private final boolean counted;
 
     private Phase phase = Phase.ARRIVING;
     private Modes modes = Modes.DUPLEX;
 
     // The request.
-    private final HeaderList headers = new HeaderList();
-    private String method = "";
-    private String target = "";
-    private String path = "";
-    private @Nullable String query;
+    private RequestHead head = new RequestHead(new HeaderList());
     private String requestId = "";
     private @Nullable InferencePath api; // null: its body is not looked at
     private @Nullable List<String> subset;
-    private List<String> shown = List.of();
     private Set<Long> workers = Set.of();
     private @Nullable Visit visit;
-    private byte[] body = {};
-    private int bodyBytes;
     private boolean known; // its headers have come
     private boolean bodyless;
     private boolean admitted;
@@ -137,9 +111,6 @@ final class PickerStream
     // The answer.
     private final HeaderList extra = new HeaderList();
     private @Nullable ProxiedEngine engine;
-    private @Nullable String destination;
-    private boolean answerBegun;
-    private int status = 200;
     private @Nullable IntConsumer atEnd;
 
     PickerStream(
@@ -150,11 +121,12 @@ final class PickerStream
         this.parts = parts;
         this.endpoints = endpoints;
         this.running = running;
-        this.memory = parts.bodies().reserve();
+        this.body = new ArrivedBody(parts.bodies().reserve());
         this.since = parts.nanoTime().getAsLong();
         counted = running.enter();
         parts.meters().opened();
         this.call = new GrpcCall(request, parts.options().messageBytes(), this);
+        this.followed = new FollowedAnswer(parts, endpoints, call, this);
     }
 
     @Override
@@ -175,12 +147,9 @@ final class PickerStream
                 case REQUEST_HEADERS -> head(news);
                 case REQUEST_BODY -> body(news);
                 case REQUEST_TRAILERS -> trailers();
-                case RESPONSE_HEADERS -> answerHead(news);
-                case RESPONSE_BODY -> answerBody(news);
-                case RESPONSE_TRAILERS -> {
-                    call.send(ProcessingResponse.unchanged(Kind.RESPONSE_TRAILERS));
-                    answerEnds(news.array(), 0, 0);
-                }
+                case RESPONSE_HEADERS -> followed.head(news);
+                case RESPONSE_BODY -> followed.body(news, modes);
+                case RESPONSE_TRAILERS -> followed.trailers();
             }
         } catch (RuntimeException e) {
             LOG.errorf(e, "request %s of a proxy failed by a bug in the gateway", requestId);
@@ -196,32 +165,19 @@ final class PickerStream
         }
         known = true;
         since = parts.nanoTime().getAsLong();
-        for (int i = 0; i < news.headers().size(); i++) {
-            String name = news.headers().name(i);
-            String value = news.headers().value(i);
-            switch (name) {
-                case ":method" -> method = value;
-                case ":path" -> target(value);
-                default -> {
-                    if (!name.startsWith(":")) {
-                        headers.add(name, value);
-                    }
-                }
-            }
-        }
-        requestId = parts.ids().of(headers);
+        head = new RequestHead(news.headers());
+        requestId = parts.ids().of(head.headers());
         bodyless = news.endOfStream();
         ended = bodyless;
         api =
-                !ended && modes.request().isWhole() && method.equals("POST")
-                        ? InferencePath.find(path)
+                !ended && modes.request().isWhole() && head.isPost()
+                        ? InferencePath.find(head.path())
                         : null;
         subset = news.subset();
-        String selected = headers.get(SELECT);
-        if (parts.options().selectByHeader() && selected != null) {
+        String selected = head.headers().get(SELECT);
+        if (parts.options().testHeaders() && selected != null) {
             subset = Arrays.stream(selected.split(",", -1)).map(String::strip).toList();
         }
-        shown = ClientGate.SHOWN.stream().filter(headers::contains).toList();
         parts.gate()
                 .enter(
                         this,
@@ -233,28 +189,6 @@ final class PickerStream
                             admitted = true;
                             goOn();
                         });
-    }
-
-    private void target(String value) {
-        target = value;
-        int mark = value.indexOf('?');
-        path = mark < 0 ? value : value.substring(0, mark);
-        query = mark < 0 ? null : value.substring(mark + 1);
-    }
-
-    /** An engine may take it for inference, whose body would have to be read here. */
-    private static boolean isDisguised(String path) {
-        if (path.indexOf('%') < 0 && !path.contains("//") && !path.contains("/.")) {
-            return false;
-        }
-        try {
-            // One slash in front: two would begin the name of a host.
-            String plain = new URI("/" + path.replaceAll("^/+", "")).getPath();
-            String resolved = new URI(null, null, plain, null).normalize().getPath();
-            return InferencePath.find(resolved.replaceAll("/{2,}", "/")) != null;
-        } catch (URISyntaxException e) {
-            return true;
-        }
     }
 
     private void body(ProcessingRequest news) {
@@ -283,23 +217,16 @@ final class PickerStream
      * @return false: it was refused
      */
     private boolean keep(ProcessingRequest news) {
-        int more = news.length();
-        if (!memory.take(more)) {
+        if (!body.add(news)) {
             parts.metrics().noMemory();
             reject(BodyReceiver.noRoom(parts.options().retryAfter()));
             return false;
         }
-        if (body.length - bodyBytes < more) {
-            int twice = Math.max(2 * body.length, FIRST_BYTES);
-            body = Arrays.copyOf(body, Math.max(bodyBytes + more, twice));
-        }
-        System.arraycopy(news.array(), news.from(), body, bodyBytes, more);
-        bodyBytes += more;
-        if (bodyBytes > parts.options().bodyBytes()) {
+        if (body.length() > parts.options().bodyBytes()) {
             reject(new GatewayError.BodyTooLarge(parts.options().bodyBytes()));
             return false;
         }
-        Visit.Exceeded exceeded = visit == null ? null : visit.reserve(bodyBytes);
+        Visit.Exceeded exceeded = visit == null ? null : visit.reserve(body.length());
         if (visit != null && exceeded != null) {
             visit.tell(this::putHeader);
             reject(BodyReceiver.rateLimited(exceeded));
@@ -336,38 +263,27 @@ final class PickerStream
                 return;
             }
         }
-        if (api == null && isDisguised(path)) {
+        if (api == null && head.isDisguised()) {
             reject(InvalidRequest.NOT_CANONICAL);
             return;
         }
         InferencePath reads = api;
-        if (reads == null || (ended && isEmpty())) {
+        if (reads == null || (ended && body.asksNothing())) {
             byLoad();
         } else if (ended) {
             parts.meters().bodyWaited(parts.nanoTime().getAsLong() - since);
             since = parts.nanoTime().getAsLong();
-            decide(reads, buffer());
+            decide(reads, body.buffer());
         } else if (modes.request() == BodyMode.BUFFERED && !headersAnswered) {
             headersAnswered = true; // its body comes after that
             call.send(ProcessingResponse.unchanged(Kind.REQUEST_HEADERS));
         }
     }
 
-    /** Nothing is asked of an engine. */
-    private boolean isEmpty() {
-        return bodyBytes == 0 || (bodyBytes == 2 && body[0] == '{' && body[1] == '}');
-    }
-
-    private Buffer buffer() {
-        @SuppressWarnings("deprecation") // the only public way without a copy
-        Buffer bytes = Buffer.buffer(Unpooled.wrappedBuffer(body, 0, bodyBytes));
-        return bytes;
-    }
-
     private void decide(InferencePath reads, Buffer bytes) {
         phase = Phase.DECIDING;
         Sender.put(call.context(), this);
-        memory.belongsTo(call.context());
+        body.memory().belongsTo(call.context());
         int mine = ++decisions; // a refusal may begin another one before this one has begun
         try {
             Runnable leaves =
@@ -383,45 +299,17 @@ final class PickerStream
     /** Chosen as any other, for a prompt of which nothing is known. */
     private void byLoad() {
         byLoad = true;
-        String model = anyModel();
+        String model =
+                new AnyModel(parts.fleet(), parts.random()).of(head.headers(), workers, visit);
         if (model == null) {
             reject(new GatewayError.NoHealthyWorker("", parts.options().retryAfter()));
             return;
         }
-        headers.remove("content-type"); // of a body that is not what is read here
+        head.headers().remove("content-type"); // of a body that is not what is read here
         String text = new String(JsonStringEncoder.getInstance().quoteAsString(model));
         decide(
-                new InferencePath(path, RequestParser.Endpoint.OTHER),
+                new InferencePath(head.path(), RequestParser.Endpoint.OTHER),
                 Buffer.buffer("{\"model\":\"" + text + "\"}"));
-    }
-
-    /**
-     * What the proxy says, or what one of the workers serves that may be chosen; null: none can.
-     */
-    private @Nullable String anyModel() {
-        FleetSnapshot fleet = parts.fleet().snapshot();
-        String named = headers.get(MODEL);
-        if (named != null && fleet.knows(named)) {
-            return named;
-        }
-        List<Worker> able =
-                fleet.workers().stream()
-                        .filter(w -> w.available() && !w.models().isEmpty())
-                        .filter(w -> workers.isEmpty() || workers.contains(w.id()))
-                        .filter(w -> model(w) != null)
-                        .toList();
-        if (able.isEmpty()) {
-            return null;
-        }
-        long random = parts.random().getAsLong() >>> 1;
-        return model(able.get((int) (random % able.size())));
-    }
-
-    private @Nullable String model(Worker worker) {
-        return worker.models().stream()
-                .filter(m -> visit == null || visit.allows(m))
-                .findFirst()
-                .orElse(null);
     }
 
     // ---- as its sender
@@ -439,23 +327,35 @@ final class PickerStream
     }
 
     @Override
+    public int fallbacks() {
+        return parts.options().fallbacks();
+    }
+
+    @Override
     public void send(UpstreamRequest chosen) {
         if (phase != Phase.DECIDING) {
             throw new IllegalStateException("sent in phase " + phase);
         }
         phase = Phase.SENT;
-        destination = Endpoints.of(chosen.base());
+        String destination = Endpoints.of(chosen.base());
+        followed.isOf(Objects.requireNonNull(engine), destination);
         boolean duplex = modes.request().isDuplex();
-        HeapBytes changed = byLoad ? null : changed(chosen.body());
+        HeapBytes changed = byLoad ? null : body.unlessSame(chosen.body());
         ProcessingResponse.Pick pick =
-                new ProcessingResponse.Pick(destination, set(chosen), removed(chosen.extra()));
+                new ProcessingResponse.Pick(
+                        Stream.concat(
+                                        Stream.of(destination),
+                                        chosen.others().stream().map(Endpoints::of))
+                                .collect(Collectors.joining(",")),
+                        head.set(chosen),
+                        head.removed(chosen.extra()));
         call.send(
                 ProcessingResponse.pick(
                         headersAnswered ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS,
                         pick,
                         duplex || changed == null ? null : whole(changed)));
         if (duplex) {
-            HeapBytes sent = changed == null ? new HeapBytes(body, 0, bodyBytes) : changed;
+            HeapBytes sent = changed == null ? body.asItCame() : changed;
             if (!bodyless && (sent.length() > 0 || (ended && !trailers))) {
                 pieces(sent.array(), sent.offset(), sent.length(), ended && !trailers);
             }
@@ -463,40 +363,13 @@ final class PickerStream
                 call.send(ProcessingResponse.unchanged(Kind.REQUEST_TRAILERS));
             }
         }
-        body = new byte[0];
+        body.forget();
         parts.meters().decided(parts.nanoTime().getAsLong() - since);
         parts.meters().outcome(byLoad ? Outcome.BY_LOAD : Outcome.PICKED);
     }
 
-    /** Null: as the client has sent it. */
-    private @Nullable HeapBytes changed(Buffer toSend) {
-        HeapBytes now = HeapBytes.of(toSend);
-        return Arrays.equals(
-                        now.array(), now.offset(), now.offset() + now.length(), body, 0, bodyBytes)
-                ? null
-                : now;
-    }
-
     private static byte[] whole(HeapBytes bytes) {
         return Arrays.copyOfRange(bytes.array(), bytes.offset(), bytes.offset() + bytes.length());
-    }
-
-    private HeaderList set(UpstreamRequest chosen) {
-        HeaderList set = new HeaderList();
-        chosen.extra().forEach((name, value) -> set.set(name, value));
-        String asked = EngineAddress.of(chosen.base()).path() + chosen.target();
-        if (!asked.equals(target)) {
-            set.set(":path", asked);
-        }
-        return set;
-    }
-
-    private List<String> removed(MultiMap added) {
-        return Stream.concat(
-                        FORGED.stream().filter(headers::contains),
-                        shown.stream().filter(name -> !headers.contains(name)))
-                .filter(name -> !added.contains(name))
-                .toList();
     }
 
     private void pieces(byte[] b, int from, int length, boolean end) {
@@ -512,77 +385,26 @@ final class PickerStream
 
     // ---- the answer
 
-    private void answerHead(ProcessingRequest news) {
-        call.send(
-                extra.isEmpty()
-                        ? ProcessingResponse.unchanged(Kind.RESPONSE_HEADERS)
-                        : ProcessingResponse.headers(Kind.RESPONSE_HEADERS, extra));
-        ProxiedEngine from = engine;
-        if (phase != Phase.SENT || from == null || answerBegun) {
-            gone(); // the proxy has answered by itself
-            return;
-        }
-        HeaderList answer = new HeaderList();
-        for (int i = 0; i < news.headers().size(); i++) {
-            String name = news.headers().name(i);
-            String value = news.headers().value(i);
-            if (name.equals(":status")) {
-                status = Integer.parseInt(value);
-            } else if (!name.startsWith(":")) {
-                answer.add(name, value);
-            }
-        }
-        String served = news.served();
-        if (served != null && !served.equals(destination)) {
-            parts.meters().servedElsewhere.increment();
-            LOG.debugf("%s was answered by %s, not %s", requestId, served, destination);
-        }
-        if (status >= 500 && served == null && !answer.contains(ENGINE_TIME)) {
-            gone(); // the proxy's own: what befell the worker is for its health checks to say
-            return;
-        }
-        answerBegun = true;
-        from.head(status, answer);
-        if (news.endOfStream()) {
-            answerEnds(news.array(), 0, 0);
-        }
+    @Override
+    public String requestId() {
+        return requestId;
     }
 
-    private void answerBody(ProcessingRequest news) {
-        byte[] b = news.array();
-        int from = news.from();
-        int length = news.length();
-        boolean end = news.endOfStream();
-        call.send(
-                modes.response().isDuplex()
-                        ? ProcessingResponse.piece(Kind.RESPONSE_BODY, b, from, length, end)
-                        : ProcessingResponse.unchanged(Kind.RESPONSE_BODY));
-        ProxiedEngine to = engine;
-        if (!answerBegun || to == null) {
-            return;
-        }
-        if (end) {
-            answerEnds(b, from, length);
-        } else if (length > 0) {
-            to.data(b, from, length);
-        }
+    @Override
+    public HeaderList extra() {
+        return extra;
     }
 
-    private void answerEnds(byte[] b, int from, int length) {
-        ProxiedEngine to = engine;
-        if (answerBegun && to != null) {
-            phase = Phase.ANSWERED;
-            engine = null;
-            to.end(b, from, length);
-        }
+    @Override
+    public void answered() {
+        phase = Phase.ANSWERED;
     }
 
     @Override
     public void over() {
-        memory.free();
-        body = new byte[0];
-        if (answerBegun && modes.response() == BodyMode.NONE) {
-            answerEnds(body, 0, 0); // the proxy tells no more than the head
+        body.free();
+        if (followed.hasBegun() && modes.response() == BodyMode.NONE) {
+            followed.end(); // the proxy tells no more than the head
         } else {
             gone();
         }
@@ -593,12 +415,13 @@ final class PickerStream
         IntConsumer action = atEnd;
         atEnd = null;
         if (action != null) {
-            action.accept(status);
+            action.accept(followed.status());
         }
     }
 
     /** Nobody waits for an answer any more, or it is not the engine's. */
-    private void gone() {
+    @Override
+    public void gone() {
         if (phase == Phase.ANSWERED) {
             return;
         }
@@ -606,7 +429,7 @@ final class PickerStream
             parts.meters().outcome(Outcome.CANCELLED);
         }
         phase = Phase.ANSWERED;
-        engine = null;
+        followed.leave();
         Runnable action = leave;
         if (action != null) {
             action.run();
@@ -665,9 +488,8 @@ final class PickerStream
     @Override
     public void answer(int code, HeaderList told, byte[] bytes) {
         phase = Phase.ANSWERED;
-        memory.free();
-        body = new byte[0];
-        status = code;
+        body.free();
+        followed.answeredBy(code);
         extra.forEach((name, value) -> told.set(name, value));
         call.send(ProcessingResponse.immediate(code, told, bytes, "warmpath"));
         parts.meters().outcome(Outcome.REFUSED);
@@ -677,17 +499,17 @@ final class PickerStream
 
     @Override
     public String target() {
-        return path;
+        return head.path();
     }
 
     @Override
     public @Nullable String query() {
-        return query;
+        return head.query();
     }
 
     @Override
     public MultiMap headers() {
-        return headers;
+        return head.headers();
     }
 
     @Override

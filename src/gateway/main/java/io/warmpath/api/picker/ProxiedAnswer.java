@@ -23,6 +23,9 @@ final class ProxiedAnswer implements Answer {
         void answer(int status, HeaderList headers, byte[] body);
 
         void refuse(GatewayError error);
+
+        /** For the client, beside those of the engine or of the answer. */
+        void putHeader(String name, String value);
     }
 
     private final Proxy proxy;
@@ -39,9 +42,9 @@ final class ProxiedAnswer implements Answer {
         status = code;
         if (!proxy.isSent()) {
             EndToEndHeaders.copyResponse(engine, headers, false);
-            if (added != null) {
-                added.forEach((name, value) -> headers.set(name, value));
-            }
+        }
+        if (added != null) {
+            added.forEach(proxy::putHeader);
         }
     }
 

@@ -21,6 +21,7 @@ final class ProxiedEngine implements EngineClient, UpstreamCall {
 
     private final Proxy proxy;
     private @Nullable UpstreamListener listener;
+    private @Nullable Watch watch;
 
     ProxiedEngine(Proxy proxy) {
         this.proxy = proxy;
@@ -72,8 +73,16 @@ final class ProxiedEngine implements EngineClient, UpstreamCall {
     }
 
     @Override
-    public void watchedBy(Watch watch) {
-        // The request cannot be sent anywhere else any more.
+    public void watchedBy(Watch by) {
+        watch = by; // never told of silence: the request cannot be sent anywhere else any more
+    }
+
+    /** As {@link UpstreamCall.Watch#answeredBy}. */
+    void answeredBy(long worker) {
+        Watch to = watch;
+        if (to != null && listener != null) {
+            to.answeredBy(worker);
+        }
     }
 
     @Override

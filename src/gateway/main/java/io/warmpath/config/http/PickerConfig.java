@@ -61,10 +61,23 @@ public interface PickerConfig {
             maxSize = "16M")
     ByteSize pieceSize();
 
+    @WithDefault("0")
+    @Setting(
+            doc =
+                    "Endpoints that are named behind the chosen one, for the proxy's retries: the next"
+                            + " best. Only for proxies that take a list (Envoy's `override_host`);"
+                            + " others answer a list with 503.",
+            unit = "endpoints",
+            min = 0,
+            max = 16)
+    int fallbacks();
+
     @WithDefault("false")
     @Setting(
             doc =
                     "Requests may name their endpoints in `test-epp-endpoint-selection`, as the"
-                            + " extension's conformance tests do. For tests only.")
+                            + " extension's conformance tests do, and answers tell in"
+                            + " `x-conformance-test-served-endpoint` who the proxy says has served"
+                            + " them. For tests only.")
     boolean testHeader();
 }

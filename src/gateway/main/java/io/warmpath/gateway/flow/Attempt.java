@@ -40,7 +40,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
 
     private final RequestScope scope;
     private final AttemptOwner owner;
-    private final AttemptBooks books;
+    private AttemptBooks books;
     private @Nullable UpstreamCall call;
     private AttemptState state = AttemptState.READY;
     private @Nullable MultiMap headers; // from the head on
@@ -118,7 +118,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                         extra,
                                         body,
                                         freshConnection,
-                                        request.passThrough()),
+                                        request.passThrough(),
+                                        Fallbacks.of(books.decision(), sending.fallbacks())),
                                 continued == null
                                         ? listener(to, session)
                                         : continued.joining(this));
@@ -182,8 +183,12 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                 candidate().worker().name(), "a redirect"));
                 return;
             }
-            pipe = pipe(code, engineHeaders);
+            AnswerPipe p = pipe(code, engineHeaders);
+            pipe = p;
             become(AttemptState.HOLDING);
+            if (scope.parts.options().holdBytes() == 0) {
+                release(p); // nobody waits for its first token
+            }
         } catch (RuntimeException e) {
             owner.crashed(e);
         }
@@ -398,6 +403,25 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                             failed(new GatewayError.WorkerUnwell(candidate().worker().name()));
                         });
             }
+        } catch (RuntimeException e) {
+            owner.crashed(e);
+        }
+    }
+
+    @Override
+    public void answeredBy(long worker) {
+        if (state != AttemptState.SENT) {
+            return;
+        }
+        try {
+            Planner.Decided there = owner.wentTo(worker);
+            if (there == null) {
+                return;
+            }
+            AttemptBooks before = books;
+            before.close(0, null);
+            books = new AttemptBooks(scope, there, null);
+            books.openLate(before, asked.model());
         } catch (RuntimeException e) {
             owner.crashed(e);
         }

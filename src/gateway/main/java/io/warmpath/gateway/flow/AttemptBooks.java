@@ -40,6 +40,7 @@ final class AttemptBooks {
     private String problem = "left";
     private long started;
     private long firstTokenNanos = -1;
+    private boolean late;
 
     /**
      * @param continued the stream that it goes on with; null: it begins the answer
@@ -85,6 +86,29 @@ final class AttemptBooks {
      * @param model by the engine's name
      */
     void open(String model) {
+        book(model);
+        if (!scope.request().passThrough()) {
+            sent = planner().sent(decision(), scope.request().stream());
+        }
+        started = scope.now();
+    }
+
+    /**
+     * As {@link #open}, of a worker that has it already: how long it takes from when it was sent
+     * there nobody has seen, and nobody learns from.
+     *
+     * @param asked the books of the worker that was asked
+     */
+    void openLate(AttemptBooks asked, String model) {
+        book(model);
+        late = true;
+        started = asked.started;
+        if (scope.trace != null) {
+            traced = scope.trace.call(decision(), promptTokens, started);
+        }
+    }
+
+    private void book(String model) {
         InferenceRequest request = scope.request();
         Sending sending = scope.parts.sending();
         Candidate to = candidate();
@@ -95,9 +119,6 @@ final class AttemptBooks {
                                 decision().chosen().prefillTokens(),
                                 scope.prompt.blocks(to.worker()),
                                 request.hints().expectedOutput());
-        if (!request.passThrough()) {
-            sent = planner().sent(decision(), request.stream());
-        }
         report =
                 AnswerReport.of(
                         sending.reports(),
@@ -108,7 +129,6 @@ final class AttemptBooks {
                         promptTokens,
                         continued,
                         model);
-        started = scope.now();
     }
 
     /** Tells the engine of the request's trace, where it is followed. */
@@ -156,10 +176,12 @@ final class AttemptBooks {
             scope.parts.retries().firstToken(request.model(), firstTokenNanos);
         }
         if (!request.passThrough()) {
-            fleet().firstToken(
-                            candidate().worker().id(),
-                            firstTokenNanos,
-                            decision().chosen().prefillTokens());
+            if (!late) {
+                fleet().firstToken(
+                                candidate().worker().id(),
+                                firstTokenNanos,
+                                decision().chosen().prefillTokens());
+            }
             scope.meters().firstToken(scope.nanosSinceStart());
         }
     }

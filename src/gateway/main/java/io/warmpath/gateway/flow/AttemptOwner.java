@@ -4,6 +4,7 @@ import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
+import io.warmpath.gateway.plan.Planner;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +55,13 @@ interface AttemptOwner {
      * @return false when that has been done already
      */
     boolean retryAllLater(Attempt failed);
+
+    /**
+     * The request went to this worker, whatever was decided.
+     *
+     * @return null: it is not known as one that could have it
+     */
+    Planner.@Nullable Decided wentTo(long worker);
 
     /** Those that are well and could take over from this one. */
     List<Candidate> wellOthers(Attempt from);

@@ -306,6 +306,20 @@ final class Exchange
     }
 
     @Override
+    public Planner.@Nullable Decided wentTo(long worker) {
+        Planner.Decided there =
+                isOver()
+                        ? null
+                        : WorkerChoice.elsewhere(
+                                scope, DecisionCause.RETRY, c -> c.worker().id() == worker);
+        if (there != null) {
+            scope.booked(there);
+            scope.sentTo(there.decision().chosen().candidate());
+        }
+        return there;
+    }
+
+    @Override
     public List<Candidate> wellOthers(Attempt from) {
         return isOver() ? List.of() : WorkerChoice.wellOthers(scope, from.candidate());
     }

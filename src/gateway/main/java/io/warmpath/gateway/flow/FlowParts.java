@@ -3,7 +3,7 @@ package io.warmpath.gateway.flow;
 import io.warmpath.gateway.agent.SessionTurns;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.plan.Planning;
-import io.warmpath.upstream.EngineClient;
+import io.warmpath.gateway.request.Sender;
 import java.util.function.LongSupplier;
 
 /**
@@ -41,12 +41,12 @@ public record FlowParts(
                 nanoTime);
     }
 
-    /** The same where this is what speaks to engines. */
-    FlowParts over(EngineClient engines) {
+    /** The same where this is what sends to engines. */
+    FlowParts by(Sender sender) {
         return new FlowParts(
                 planning,
                 sessions,
-                sending.over(engines),
+                sending.by(sender),
                 moving,
                 retries,
                 options,

@@ -72,15 +72,16 @@ public record GatewayOptions(
     }
 
     public GatewayOptions with(ClientBounds other) {
-        return with(requestUsage, other);
+        return with(holdBytes, requestUsage, other);
     }
 
     /**
-     * The same where answers go past here: nothing can be taken out of them or put into them, and a
-     * body is collected before there is a flow.
+     * The same where answers go past here: nothing can be taken out of them, put into them or held
+     * back, and a body is collected before there is a flow.
      */
     public GatewayOptions proxied() {
         return with(
+                0,
                 false,
                 new ClientBounds(
                         Duration.ZERO,
@@ -89,10 +90,10 @@ public record GatewayOptions(
                         clients.bodyMemory()));
     }
 
-    private GatewayOptions with(boolean usage, ClientBounds other) {
+    private GatewayOptions with(int hold, boolean usage, ClientBounds other) {
         return new GatewayOptions(
                 maxBodyBytes,
-                holdBytes,
+                hold,
                 tailBytes,
                 explain,
                 tokenDeadline,

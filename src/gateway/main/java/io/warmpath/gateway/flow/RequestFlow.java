@@ -80,7 +80,7 @@ public final class RequestFlow {
         if (proxied) {
             Sender sender = Sender.of(context);
             whose = whose.within(sender.workers());
-            mine = parts.over(sender.engines());
+            mine = parts.by(sender);
         }
         Exchange exchange = new Exchange(mine, times, context, whose, answer, form, visit);
         exchange.begin();

@@ -3,12 +3,14 @@ package io.warmpath.gateway.flow;
 import io.warmpath.gateway.agent.NextTurn;
 import io.warmpath.gateway.answer.AnswerReport;
 import io.warmpath.gateway.pin.Pins;
+import io.warmpath.gateway.request.Sender;
 import io.warmpath.load.LoadBook;
 import io.warmpath.upstream.EngineClient;
 
 /**
  * What a request meets at its worker.
  *
+ * @param fallbacks workers that are named beside the chosen one, at most
  * @param pins what clients want to have kept in cache
  * @param nextTurns what is computed ahead once an answer has ended
  * @param reports what is held against engines' own figures
@@ -16,10 +18,21 @@ import io.warmpath.upstream.EngineClient;
 public record Sending(
         LoadBook load,
         EngineClient engines,
+        int fallbacks,
         Pins pins,
         NextTurn.Parts nextTurns,
         AnswerReport.Parts reports) {
-    Sending over(EngineClient other) {
-        return new Sending(load, other, pins, nextTurns, reports);
+    /** Where all is sent by the gateway itself. */
+    public Sending(
+            LoadBook load,
+            EngineClient engines,
+            Pins pins,
+            NextTurn.Parts nextTurns,
+            AnswerReport.Parts reports) {
+        this(load, engines, 0, pins, nextTurns, reports);
+    }
+
+    Sending by(Sender sender) {
+        return new Sending(load, sender.engines(), sender.fallbacks(), pins, nextTurns, reports);
     }
 }

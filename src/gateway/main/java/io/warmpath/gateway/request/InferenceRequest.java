@@ -142,9 +142,18 @@ public record InferenceRequest(
                 : new PrefixSpace(lora, salt.value);
     }
 
+    /** Its session, so that the turns of one stay with one model; itself where it has none. */
+    private String whose() {
+        if (hints.session() != null) {
+            return hints.session().id();
+        }
+        String session = SessionHeaders.id(this);
+        return session.isEmpty() ? requestId() : session;
+    }
+
     /** The same with what its model's name stands for; to be done once. */
     public InferenceRequest named(ModelNames names) {
-        ModelName known = names.of(name.asked());
+        ModelName known = names.of(name.asked(), this::whose);
         if (known.equals(name)) {
             return this;
         }

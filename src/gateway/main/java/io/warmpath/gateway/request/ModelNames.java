@@ -8,21 +8,63 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
- * The names that stand for something else: aliases, adapters, models with a namespace. All others
- * stand for themselves. Immutable; one look-up.
+ * The names that stand for something else: aliases, adapters, models with a namespace, and what
+ * operators rewrite while all runs. All others stand for themselves. Any thread; two look-ups.
  */
 public final class ModelNames {
     /** Every name stands for itself. */
     public static final ModelNames NONE = new ModelNames(Map.of());
 
     private final Map<String, ModelName> byName;
+    private final ModelRewrites rewrites;
 
     public ModelNames(Map<String, ModelName> byName) {
-        this.byName = Map.copyOf(byName);
+        this(Map.copyOf(byName), ModelRewrites.NONE);
     }
 
+    private ModelNames(Map<String, ModelName> byName, ModelRewrites rewrites) {
+        this.byName = byName;
+        this.rewrites = rewrites;
+    }
+
+    /** The same behind what operators rewrite. */
+    public ModelNames behind(ModelRewrites first) {
+        return new ModelNames(byName, first);
+    }
+
+    /**
+     * What a name in a request stands for, where requests may be shared out.
+     *
+     * @param whose a request's, or a whole session's: the same text always gets the same share
+     */
+    public ModelName of(String asked, Supplier<String> whose) {
+        if (rewrites == ModelRewrites.NONE) {
+            return of(asked);
+        }
+        String target = rewrites.target(asked, share(whose.get()));
+        if (target == null || target.equals(asked)) {
+            return of(asked);
+        }
+        ModelName known = of(target);
+        return new ModelName(asked, known.served(), known.base(), known.namespace());
+    }
+
+    /** From 0 to below 1; texts that differ in one letter lie far apart. */
+    private static double share(String text) {
+        long mixed = text.hashCode() * 0x9E3779B97F4A7C15L;
+        mixed = (mixed ^ (mixed >>> 32)) * 0xD6E8FEB86659FD93L;
+        return (mixed >>> 11) * 0x1p-53;
+    }
+
+    /** Operators have said what this name stands for. */
+    private boolean isGiven(String asked) {
+        return byName.containsKey(asked) || rewrites.target(asked, 0) != null;
+    }
+
+    /** What a name stands for by itself. */
     public ModelName of(String asked) {
         ModelName known = byName.get(asked);
         return known == null ? ModelName.plain(asked) : known;
@@ -36,7 +78,7 @@ public final class ModelNames {
     public GatewayError unserved(FleetSnapshot fleet, String asked, Duration retryAfter) {
         int unlearnt = fleet.unlearnt();
         int workers = fleet.workers().size();
-        if (workers > 0 && unlearnt == 0 && !byName.containsKey(asked)) {
+        if (workers > 0 && unlearnt == 0 && !isGiven(asked)) {
             return new GatewayError.UnknownModel(asked);
         }
         String why =

@@ -16,6 +16,9 @@ public interface Sender {
     /** Ids of the workers that it can send to; empty: all. */
     Set<Long> workers();
 
+    /** How many it wants to be named beside the chosen one, for when that one fails. */
+    int fallbacks();
+
     /** Before the request goes on; on its context. */
     static void put(Context context, Sender sender) {
         context.putLocal(Sender.class, sender);

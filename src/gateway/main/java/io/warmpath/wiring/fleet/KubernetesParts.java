@@ -5,6 +5,7 @@ import io.warmpath.adapter.kubernetes.KubernetesOptions;
 import io.warmpath.adapter.kubernetes.KubernetesSource;
 import io.warmpath.config.engine.KubernetesConfig;
 import io.warmpath.fleet.source.FleetSource;
+import io.warmpath.gateway.request.ModelRewrites;
 import io.warmpath.gateway.request.Objectives;
 import io.warmpath.telemetry.KubernetesMeters;
 import io.warmpath.wiring.settings.StartFailure;
@@ -27,6 +28,7 @@ public final class KubernetesParts {
 
     private final @Nullable KubernetesSource source;
     private final Objectives objectives;
+    private final ModelRewrites rewrites;
 
     /**
      * @throws StartFailure naming what is missing, or contradicts itself
@@ -35,6 +37,7 @@ public final class KubernetesParts {
         if (!config.enabled() && config.inferencePool().isEmpty()) {
             source = null;
             objectives = Objectives.NONE;
+            rewrites = ModelRewrites.NONE;
             return;
         }
         KubernetesSource made =
@@ -51,9 +54,14 @@ public final class KubernetesParts {
         boolean pool = config.inferencePool().isPresent();
         if (pool) {
             KubernetesMeters.bindPool(
-                    meters, made, KubernetesSource::serving, KubernetesSource::objectives);
+                    meters,
+                    made,
+                    KubernetesSource::serving,
+                    KubernetesSource::objectives,
+                    KubernetesSource::rewrites);
         }
         objectives = pool ? made::priority : Objectives.NONE;
+        rewrites = pool ? made::rewritten : ModelRewrites.NONE;
         source = made;
     }
 
@@ -65,6 +73,11 @@ public final class KubernetesParts {
     /** What the InferencePool's objectives make of requests that name one. */
     public Objectives objectives() {
         return objectives;
+    }
+
+    /** What the InferencePool's InferenceModelRewrites make of models' names. */
+    public ModelRewrites rewrites() {
+        return rewrites;
     }
 
     /**

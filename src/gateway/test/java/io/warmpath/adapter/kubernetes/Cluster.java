@@ -18,6 +18,14 @@ interface Cluster extends AutoCloseable {
                     + Objects.NAMESPACE
                     + "/inferenceobjectives";
 
+    String REWRITES =
+            "/apis/llm-d.ai/v1alpha2/namespaces/" + Objects.NAMESPACE + "/inferencemodelrewrites";
+
+    String OLD_REWRITES =
+            "/apis/inference.networking.x-k8s.io/v1alpha2/namespaces/"
+                    + Objects.NAMESPACE
+                    + "/inferencemodelrewrites";
+
     KubernetesOptions options();
 
     /** Creates or changes the object of this name. */

@@ -176,6 +176,32 @@ abstract class InferencePoolContract extends BeforeCluster {
     }
 
     @Test
+    void rewrites_of_the_pool_share_models_out() {
+        pool(8000);
+        start();
+        assertNull(source.rewritten("chat", 0));
+        cluster.put(Cluster.REWRITES, Objects.rewrite("b", "llm", "chat", "old:90", "new:10"));
+        cluster.put(Cluster.REWRITES, Objects.rewrite("c", "llm", "", "small"));
+        cluster.put(Cluster.REWRITES, Objects.rewrite("d", "other", "chat", "nobody"));
+        await().atMost(SOON).untilAsserted(() -> assertEquals(2, source.rewrites()));
+        await().atMost(SOON)
+                .untilAsserted(() -> assertEquals("small", source.rewritten("any", 0.5)));
+        assertEquals("old", source.rewritten("chat", 0));
+        assertEquals("old", source.rewritten("chat", 0.899));
+        assertEquals("new", source.rewritten("chat", 0.901));
+        cluster.put(Cluster.REWRITES, Objects.rewrite("b", "llm", "chat", "new", "newer"));
+        await().atMost(SOON)
+                .untilAsserted(() -> assertEquals("newer", source.rewritten("chat", 0.5)));
+        assertEquals("new", source.rewritten("chat", 0.499));
+        cluster.remove(Cluster.REWRITES, "b");
+        await().atMost(SOON)
+                .untilAsserted(() -> assertEquals("small", source.rewritten("chat", 0.5)));
+        cluster.remove(Cluster.REWRITES, "c");
+        await().atMost(SOON).untilAsserted(() -> assertNull(source.rewritten("chat", 0.5)));
+        assertEquals(0, source.failures());
+    }
+
+    @Test
     void a_kind_of_objectives_that_is_installed_later_is_found() {
         pool(8000);
         start(Duration.ofSeconds(1));

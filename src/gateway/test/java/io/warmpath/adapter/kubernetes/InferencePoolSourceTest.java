@@ -28,7 +28,7 @@ class InferencePoolSourceTest extends InferencePoolContract {
     }
 
     @Test
-    void it_asks_for_the_pool_its_pods_and_objectives_and_nothing_else() {
+    void it_asks_for_the_pool_its_pods_and_what_names_it_and_nothing_else() {
         pool(8000);
         pod("e-0", "10.0.0.1", true);
         start();
@@ -38,7 +38,9 @@ class InferencePoolSourceTest extends InferencePoolContract {
                         Cluster.POOLS + "?fieldSelector=metadata.name%3Dllm&",
                         Cluster.PODS + "?labelSelector=app%3Dllm&",
                         Cluster.OBJECTIVES + "?",
-                        Cluster.OLD_OBJECTIVES + "?");
+                        Cluster.OLD_OBJECTIVES + "?",
+                        Cluster.REWRITES + "?",
+                        Cluster.OLD_REWRITES + "?");
         for (String asked : api.asked()) {
             assertTrue(kinds.stream().anyMatch(asked::startsWith), asked);
         }

@@ -116,6 +116,32 @@ final class Objects {
         return objective;
     }
 
+    /**
+     * Of llm-d.ai, with one rule.
+     *
+     * @param model that it is for; empty: all
+     * @param targets {@code model} or {@code model:weight}
+     */
+    static ObjectNode rewrite(String name, String pool, String model, String... targets) {
+        ObjectNode rewrite = object("llm-d.ai/v1alpha2", "InferenceModelRewrite", name);
+        ObjectNode spec = rewrite.putObject("spec");
+        spec.putObject("poolRef").put("name", pool);
+        ObjectNode rule = spec.putArray("rules").addObject();
+        if (!model.isEmpty()) {
+            rule.putArray("matches").addObject().putObject("model").put("value", model);
+        }
+        ArrayNode to = rule.putArray("targets");
+        for (String target : targets) {
+            int colon = target.indexOf(':');
+            ObjectNode one = to.addObject();
+            one.put("modelRewrite", colon < 0 ? target : target.substring(0, colon));
+            if (colon >= 0) {
+                one.put("weight", Integer.parseInt(target.substring(colon + 1)));
+            }
+        }
+        return rewrite;
+    }
+
     /** The one object of a file. */
     static ObjectNode yaml(Path file) throws IOException {
         return JSON.valueToTree(new Yaml().<Map<String, Object>>load(Files.readString(file)));

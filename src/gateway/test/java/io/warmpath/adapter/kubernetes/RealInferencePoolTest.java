@@ -42,6 +42,9 @@ class RealInferencePoolTest extends InferencePoolContract {
         server.define(Objects.yaml(CRDS.resolve("inferencepools.yaml")), Cluster.POOLS);
         server.define(
                 Objects.yaml(CRDS.resolve("inferenceobjectives.yaml")), Cluster.OLD_OBJECTIVES);
+        server.define(
+                Objects.yaml(Path.of("src/test/resources/kubernetes/llm-d-rewrites.yaml")),
+                Cluster.REWRITES);
         server.grant(Path.of("k8s/components/endpoint-picker"));
     }
 
@@ -71,7 +74,7 @@ class RealInferencePoolTest extends InferencePoolContract {
 
     @AfterEach
     void clear() throws IOException, InterruptedException {
-        server.clear(Cluster.POOLS, Cluster.PODS, Cluster.OLD_OBJECTIVES);
+        server.clear(Cluster.POOLS, Cluster.PODS, Cluster.OLD_OBJECTIVES, Cluster.REWRITES);
         if (server.asGateway(Cluster.OBJECTIVES) == 200) {
             server.clear(Cluster.OBJECTIVES);
         }
@@ -101,7 +104,10 @@ class RealInferencePoolTest extends InferencePoolContract {
 
     @Test
     void the_role_gives_what_is_needed_and_nothing_else() throws Exception {
-        for (String path : new String[] {Cluster.PODS, Cluster.POOLS, Cluster.OLD_OBJECTIVES}) {
+        for (String path :
+                new String[] {
+                    Cluster.PODS, Cluster.POOLS, Cluster.OLD_OBJECTIVES, Cluster.REWRITES
+                }) {
             assertEquals(200, server.asGateway(path), path);
         }
         for (String path :

@@ -29,13 +29,17 @@ class SessionHeadersTest {
                     ByteRange.ABSENT,
                     List.of());
 
-    private static InferenceRequest request(AgentContext agent, String... headers) {
+    static InferenceRequest request(AgentContext agent, String... headers) {
+        return request("id", agent, headers);
+    }
+
+    static InferenceRequest request(String id, AgentContext agent, String... headers) {
         MultiMap map = MultiMap.caseInsensitiveMultiMap();
         for (int i = 0; i < headers.length; i += 2) {
             map.add(headers[i], headers[i + 1]);
         }
         return new InferenceRequest(
-                new InferenceRequest.Received("id", "/v1/completions", map, Buffer.buffer("{}")),
+                new InferenceRequest.Received(id, "/v1/completions", map, Buffer.buffer("{}")),
                 ModelName.plain("m"),
                 new PromptInput.Text("hi"),
                 InferenceRequest.CacheSalt.NONE,
