@@ -224,11 +224,12 @@ console_test() {
     "$console_venv/bin/python" -B "$root/src/test/console/console.py" "$@"
 }
 
-# picker_test [--only NAME]: the endpoint picker behind a real Envoy.
+# picker_test [--only NAME]: the endpoint picker behind a real Envoy, then what it costs, in small.
 picker_test() {
     build_gateway
     picker_venv=$(sh "$root/src/test/e2e/venv.sh" picker) || return 1
-    "$picker_venv/bin/python" -B "$root/src/test/picker/picker.py" "$@"
+    "$picker_venv/bin/python" -B "$root/src/test/picker/picker.py" "$@" || return 1
+    [ $# -gt 0 ] || "$picker_venv/bin/python" -B "$root/src/test/picker/latency.py" --smoke
 }
 
 # Both jars where Java is too old for them.

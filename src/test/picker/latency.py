@@ -1,15 +1,17 @@
-"""What the endpoint picker costs a request: a real Envoy without a picker, with ours (clear text, TLS), and with another one, request by request in turn.
+"""What the endpoint picker costs a request, request by request in turn: a real Envoy without a picker (none), with ours that passes a body on without
+reading it (passes: what ext_proc itself costs), in clear text, in TLS, and with another one.
 
-  latency.py [--seconds 20] [--only NAME] [--other HOST:PORT [--other-pid PID]] [--smoke]
+  latency.py [--seconds 20] [--only NAME] [--other 'COMMAND with {port} and {endpoints}'] [--smoke]
 
-Engines are stubs that answer at once, so that first bytes are Envoy's and the picker's. CPU is that of each picker for its own requests. Numbers of
-two machines, or of two runs, are not to be compared: those of one run's columns are.
+Engines are stubs that answer at once, so that first bytes are Envoy's and the picker's. CPU is that of each picker for its own requests. Lines
+of one run are to be compared, and no others.
 """
 import argparse
 import asyncio
 import json
 import os
 import pathlib
+import shlex
 import sys
 import threading
 import time
@@ -25,8 +27,10 @@ from stage import ROOT, Stage  # noqa: E402
 
 ENGINES = 4
 PATIENCE_S = 90
+CHAT, NO_INFERENCE = "/v1/chat/completions", "/v1/chat/none"
 WAYS = {
     "none": {"picker": None, "cluster": "pool"},
+    "passes": {"picker": "picker_clear", "cluster": "pool"},
     "clear": {"picker": "picker_clear", "cluster": "pool"},
     "tls": {"picker": "picker", "cluster": "pool"},
     "other": {"picker": "picker_other", "cluster": "pool"},
@@ -36,6 +40,7 @@ CASES = {"2 kB, 64 connections": (2_000, 64, 150), "1 MB, 4 connections": (1_000
 ANSWER = json.dumps({"id": "1", "object": "chat.completion", "model": "stub", "choices": [
     {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}],
     "usage": {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}}).encode()
+METRICS = b"".join(b'vllm:%s{model_name="stub"} 0\n' % name for name in (b"num_requests_waiting", b"num_requests_running", b"kv_cache_usage_perc"))
 MODELS = json.dumps({"object": "list", "data": [{"id": "stub", "object": "model"}]}).encode()
 
 
@@ -60,9 +65,9 @@ async def stub(reader, writer):
         while True:
             line, _, _ = await read_message(reader)
             path = line.split()[1]
-            body = ANSWER if path.startswith("/v1/chat") else MODELS if path == "/v1/models" else b"{}"
-            status = "200 OK" if body != b"{}" or path == "/health" else "404 Not Found"
-            writer.write(f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
+            body = {"/v1/models": MODELS, "/metrics": METRICS, "/health": b"{}"}.get(path, ANSWER if path.startswith("/v1/chat") else b"")
+            status, kind = "200 OK" if body else "404 Not Found", "text/plain" if body is METRICS else "application/json"
+            writer.write(f"HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body)
     except (asyncio.IncompleteReadError, OSError):
         writer.close()
 
@@ -98,7 +103,8 @@ class Client:
         reader, writer = self.open[way]
         data = self.bodies[i % len(self.bodies)]
         began = time.perf_counter()
-        writer.write(f"POST /v1/chat/completions HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data)
+        path = NO_INFERENCE if way == "passes" else CHAT
+        writer.write(f"POST {path} HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ncontent-length: {len(data)}\r\n\r\n".encode() + data)
         line, _, _ = await read_message(reader)
         self.found[way].append(time.perf_counter() - began if " 200 " in line else None)
 
@@ -134,11 +140,11 @@ def at(values, part):
     return 1000 * sorted(values)[min(len(values) - 1, int(part * len(values)))]
 
 
-def started(folder, other):
+def started(folder, other, wanted):
     """Stage, ports by way, processes by way."""
     stage = Stage(None, folder, print)
-    ways = {name: spec for name, spec in WAYS.items() if name != "other" or other}
-    ports = free_ports(6 + len(ways))
+    ways = {name: spec for name, spec in WAYS.items() if (name != "other" or other) and (name == "none" or not wanted or name in wanted)}
+    ports = free_ports(7 + len(ways))
     engines = [f"127.0.0.{21 + i}:{ports}" for i in range(ENGINES)]
     serve_stubs(engines)
     workers = [part for e in engines for part in ("--worker", f"http://{e}")]
@@ -148,49 +154,51 @@ def started(folder, other):
                                      "--endpoint-picker-port", str(port), *workers, *flags])
         wait_until("the picker is not ready", lambda h=http: answers(h, "/ready"), PATIENCE_S)
         pids[name] = process.pid
-    listeners = {name: f"127.0.0.1:{ports + 6 + i}" for i, name in enumerate(ways)} | {"admin": f"127.0.0.1:{ports + 5}"}
+    if other:
+        command = shlex.split(other.format(port=ports + 6, endpoints=",".join(engines)))
+        pids["other"] = stage.start("other", command).pid
+    listeners = {name: f"127.0.0.1:{ports + 7 + i}" for i, name in enumerate(ways)} | {"admin": f"127.0.0.1:{ports + 5}"}
     config = folder / "latency.json"
-    proxy.write(config, listeners, engines, f"127.0.0.1:{ports + 1}", f"127.0.0.1:{ports + 2}", other, ways)
+    proxy.write(config, listeners, engines, f"127.0.0.1:{ports + 1}", f"127.0.0.1:{ports + 2}",
+                f"127.0.0.1:{ports + 6}" if other else None, ways)
     envoy = stage.start("envoy", proxy.command(config, ports))
-    by_way = {name: ports + 6 + i for i, name in enumerate(ways)}
-    wait_until(f"Envoy does not answer: {envoy.log}", lambda: answers(by_way["none"], "/health"), PATIENCE_S)
+    by_way = {name: ports + 7 + i for i, name in enumerate(ways)}
+    for way, port in by_way.items():
+        wait_until(f"Envoy does not answer with {way}: {envoy.log}", lambda p=port: answers(p, "/health"), PATIENCE_S)
     return stage, by_way, pids, envoy.pid
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20, help="of each case (20)")
+    parser.add_argument("--warm", type=float, default=60, help="seconds before them (60)")
     parser.add_argument("--only", default="", help="part of a case's name")
-    parser.add_argument("--other", help="HOST:PORT of another picker, in clear text, which chooses among the endpoints that are printed")
-    parser.add_argument("--other-pid", type=int, help="its process, for its CPU")
-    parser.add_argument("--wait", action="store_true", help="print the endpoints, and begin when a line is read: to start the other picker")
+    parser.add_argument("--other", help="starts another picker, in clear text; {port} and {endpoints} (ip:port,...) are filled in")
+    parser.add_argument("--ways", default="", help="names, with commas, in place of all; `none` is always among them")
     parser.add_argument("--smoke", action="store_true", help="a second of each case: does it run?")
     options = parser.parse_args()
     cases = {n: c for n, c in CASES.items() if options.only in n}
     if not cases:
         parser.error(f"no case has '{options.only}' in its name: {', '.join(CASES)}")
-    stage, ports, pids, envoy = started(ROOT / "target/picker", options.other)
+    stage, ports, pids, envoy = started(ROOT / "target/picker", options.other, options.ways.split(",") if options.ways else [])
     failed = 0
     try:
-        if options.wait:
-            print("endpoints:", ",".join(f"127.0.0.{21 + i}:{min(ports.values()) - 6}" for i in range(ENGINES)), flush=True)
-            options.other_pid = int(sys.stdin.readline() or 0) or options.other_pid
-        pids |= {"other": options.other_pid} if options.other and options.other_pid else {}
-        asyncio.run(play(ports, 2_000, 8, 0, 0.3 if options.smoke else 10))  # until what is hot is compiled
-        print(f"{'':24}" + "".join(f"{way:>34}" for way in ports))
+        asyncio.run(play(ports, 20_000, 8, 0, 0.3 if options.smoke else options.warm))  # until what is hot is compiled
         for name, (size, clients, rate) in cases.items():
             before = {way: cpu_seconds(pid) for way, pid in pids.items()}
             envoy_before = cpu_seconds(envoy)
             found = asyncio.run(play(ports, size, clients, rate, 1 if options.smoke else options.seconds))
-            row, plain = f"{name:24}", [s for s in found["none"] if s is not None]
+            requests = sum(len(times) for times in found.values())
+            envoy_ms = 1000 * (cpu_seconds(envoy) - envoy_before) / requests
+            print(f"{name}: {requests} requests, Envoy {envoy_ms:.2f} ms CPU each, load {os.getloadavg()[0]:.1f}")
+            plain = [s for s in found["none"] if s is not None]
             for way, times in found.items():
                 good = [s for s in times if s is not None]
                 failed += len(times) - len(good)
-                cpu = f" {1000 * (cpu_seconds(pids[way]) - before[way]) / len(good):.2f} ms cpu" if way in pids and good else ""
-                added = f"{at(good, .5):.2f}" if way == "none" else f"+{at(good, .5) - at(plain, .5):.2f}"
-                row += f"{f'p50 {added} p99 {at(good, .99):.1f}{cpu}':>34}"
-            requests = sum(len(t) for t in found.values())
-            print(f"{row}  ({requests} requests, envoy {1000 * (cpu_seconds(envoy) - envoy_before) / requests:.2f} ms cpu each, load {os.getloadavg()[0]:.1f})", flush=True)
+                added = "" if way == "none" else f"  added {at(good, .5) - at(plain, .5):7.2f} {at(good, .99) - at(plain, .99):7.2f}"
+                served = len(good) + (len(found["passes"]) if way == "clear" and "passes" in found else 0)  # by the same process
+                cpu = f"  CPU {1000 * (cpu_seconds(pids[way]) - before[way]) / served:.2f} ms" if way in pids else ""
+                print(f"  {way:6} p50 {at(good, .5):7.2f}  p99 {at(good, .99):7.2f} ms{added}{cpu}", flush=True)
     finally:
         stage.clear()
         stage.close()

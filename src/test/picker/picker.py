@@ -9,6 +9,7 @@ import argparse
 import collections
 import concurrent.futures
 import http.client
+import http.server
 import json
 import pathlib
 import signal
@@ -51,18 +52,43 @@ class Answer:
         self.status, self.headers, self.body = status, headers, body
 
 
+class Echo(http.server.BaseHTTPRequestHandler):
+    """As the conformance suite's backends: answers anything with 200, and says where it was."""
+    protocol_version = "HTTP/1.1"
+
+    def answer(self):
+        if self.headers.get("transfer-encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                self.rfile.read(size + 2)
+            self.rfile.readline()
+        else:
+            self.rfile.read(int(self.headers.get("content-length", 0)))
+        body = json.dumps({"path": self.path, "pod": self.server.server_address[0]}).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_):
+        pass
+
+
 class Lab:
     """Pods at an address each, two pickers (TLS, as by default; clear text, with a list for retries), Envoy."""
 
     def __init__(self, folder):
         self.stage = Stage(None, folder, print)
-        ports = free_ports(PORTS + 5 + len(proxy.LISTENERS))
+        ports = free_ports(PORTS + 7 + len(proxy.LISTENERS))
         self.pods = [f"127.0.0.{11 + i}" for i in range(PODS)]
         self.engines = [f"{pod}:{ports + i}" for pod in self.pods for i in range(PORTS)]
         own = ports + PORTS
         self.picker_port, self.clear_port = own, own + 1
         self.http, self.clear_http = own + 2, own + 3
-        self.listeners = {name: f"127.0.0.1:{own + 5 + i}" for i, name in enumerate(proxy.LISTENERS)}
+        self.echo_port, self.echo_http = own + 5, own + 6
+        self.echoes = [f"127.0.0.{31 + i}:{ports}" for i in range(3)]
+        self.listeners = {name: f"127.0.0.1:{own + 7 + i}" for i, name in enumerate(proxy.LISTENERS)}
         self.listeners["admin"] = f"127.0.0.1:{own + 4}"
         self.base_id = ports
         self.picker = None
@@ -83,10 +109,16 @@ class Lab:
             wait_until(f"engine {engine} is not ready", lambda e=engine: self.engine(e, "/health") is not None, PATIENCE_S)
         self.start_picker()
         self.launch("clear", self.clear_port, self.clear_http, "--no-endpoint-picker-tls", WARMPATH_PICKER_FALLBACKS="2")
+        for echo in self.echoes:
+            server = http.server.ThreadingHTTPServer((echo.split(":")[0], int(echo.split(":")[1])), Echo)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.launch("echo", self.echo_port, self.echo_http, "--no-endpoint-picker-tls", workers=self.echoes)
         for port in (self.http, self.clear_http):
             self.until_chooses(port)
+        wait_until("the picker of servers that are no engines does not listen", lambda: answers(self.echo_http, "/live"), PATIENCE_S)
         config = self.stage.folder / "envoy.json"
-        proxy.write(config, self.listeners, self.engines, f"127.0.0.1:{self.picker_port}", f"127.0.0.1:{self.clear_port}")
+        proxy.write(config, self.listeners, self.engines, f"127.0.0.1:{self.picker_port}", f"127.0.0.1:{self.clear_port}",
+                    f"127.0.0.1:{self.echo_port}")
         self.envoy = self.stage.start("envoy", proxy.command(config, self.base_id))
         wait_until(f"Envoy does not answer: {self.envoy.log}", lambda: answers(self.port("plain"), "/health"), PATIENCE_S)
 
@@ -106,8 +138,8 @@ class Lab:
         finally:
             connection.close()
 
-    def launch(self, name, port, http_port, *flags, **environment):
-        workers = [part for e in self.engines for part in ("--worker", f"http://{e}")]
+    def launch(self, name, port, http_port, *flags, workers=None, **environment):
+        workers = [part for e in workers or self.engines for part in ("--worker", f"http://{e}")]
         return self.stage.start(name, [str(ROOT / "warmpath"), "picker", "--http-host", "127.0.0.1", "--http-port", str(http_port),
                                        "--endpoint-picker-port", str(port), *workers, *flags], {"WARMPATH_PICKER_TEST_HEADER": "true", **environment})
 
@@ -262,7 +294,7 @@ class Checks:
             self.lab.post("pool", chat(text))
         time.sleep(0.5)  # the events of what was computed are under way
         for text in texts:
-            said = json.loads(self._operator("/router/best_worker", chat(text)))
+            said = json.loads(self._operator("/router/best_worker", json.dumps({"messages": [{"role": "user", "content": text}]})))
             answer = self.lab.post("pool", chat(text), {"x-warmpath-explain": "1"})
             check(said["gpu_blocks"] > 0, f"nothing of the prompt is cached: {said}")
             check(answer.headers["x-warmpath-worker"] == said["worker"], f"{answer.headers['x-warmpath-worker']}, and {said['worker']} was said: {said['reason']}")
@@ -284,6 +316,16 @@ class Checks:
             # What the engine answers is its own; that it was asked shows in its answer.
             answer = self.lab.ask("duplex", method, path, body)
             check(answer.status in (200, 400, 404, 405, 422), f"{method} {path}: {answer.status} {answer.body[:200]}")
+
+    def conformance_backends_that_are_no_engines_are_chosen(self):
+        """The suite's pods echo what they get, and serve no model."""
+        pods = [e.split(":")[0] for e in self.lab.echoes]
+        for chosen in (self.lab.echoes[:1], self.lab.echoes[1:], self.lab.echoes):
+            with concurrent.futures.ThreadPoolExecutor(10) as pool:
+                done = list(pool.map(lambda i: self.lab.ask("echo", "POST", CHAT, chat("x") if i % 2 else b"{}", {SELECT: ",".join(chosen)}), range(100)))
+            where = {json.loads(a.body)["pod"] if a.status == 200 else a.status for a in done}
+            check(where == {e.split(":")[0] for e in chosen}, f"{where} of {chosen}")
+        check(json.loads(self.lab.ask("echo", "GET", "/any").body)["pod"] in pods, "a request without a body")
 
     def _requests(self):
         return {e: self.lab.engine(e, "/sim/stats")["requests"] for e in self.lab.engines}

@@ -20,6 +20,7 @@ LISTENERS = {
     "subset": {"cluster": "header", "subset": True},
     "fail_open": {"cluster": "pool", "picker": "picker_checked", "open": True},
     "fail_close": {"cluster": "pool", "picker": "picker_checked"},
+    "echo": {"cluster": "header", "picker": "picker_other"},
     "clear": {"cluster": "pool", "picker": "picker_clear", "retries": 2},
 }
 

@@ -71,7 +71,10 @@ public final class Routes {
 
     private interface Pickers {
         PickerServer of(
-                PickerMeters meters, PickerOptions options, UnaryOperator<EngineClient> keyed);
+                PickerMeters meters,
+                PickerOptions options,
+                UnaryOperator<EngineClient> keyed,
+                Supplier<String> notReady);
     }
 
     /**
@@ -119,7 +122,7 @@ public final class Routes {
         RawInlet.Receiver receiver = new PastCodec(flow, options, metrics);
         this.pastCodec = codec -> RawInlet.install(codec, receiver, rawRequests);
         this.pickers =
-                (meters, picked, keyed) -> {
+                (meters, picked, keyed, notPicking) -> {
                     RequestFlow behind = flow.proxied();
                     PickerParts parts =
                             new PickerParts(
@@ -146,7 +149,7 @@ public final class Routes {
                                     keyed,
                                     random,
                                     System::nanoTime);
-                    return new PickerServer(parts, notReady, this.proxied);
+                    return new PickerServer(parts, notPicking, this.proxied);
                 };
     }
 
@@ -154,10 +157,14 @@ public final class Routes {
      * For proxies that ask where to send requests, in place of sending them here.
      *
      * @param keyed adds what engines want to be shown
+     * @param notPicking why nobody should ask now; empty: ask
      */
     public PickerServer picker(
-            PickerMeters meters, PickerOptions options, UnaryOperator<EngineClient> keyed) {
-        return pickers.of(meters, options, keyed);
+            PickerMeters meters,
+            PickerOptions options,
+            UnaryOperator<EngineClient> keyed,
+            Supplier<String> notPicking) {
+        return pickers.of(meters, options, keyed, notPicking);
     }
 
     /** Names of requests. */

@@ -190,7 +190,15 @@ final class GatewayRuntime implements AutoCloseable {
                         .rewrites(kubernetes.rewrites())
                         .routes(this::notReady, clients.gate());
         memory = new MemoryParts(plan, routes.bodies()::full, meters);
-        picker = PickerListener.of(config, largestBody, vertx, meters, routes, engineParts::keyed);
+        picker =
+                PickerListener.of(
+                        config,
+                        largestBody,
+                        vertx,
+                        meters,
+                        routes,
+                        engineParts::keyed,
+                        this::notPicking);
         GatewayMeters.bind(
                 meters,
                 caches.index(),
@@ -259,6 +267,13 @@ final class GatewayRuntime implements AutoCloseable {
 
     private String notReady() {
         return leaving ? "stopping" : warmup.warm() ? "" : "warming up";
+    }
+
+    /**
+     * As {@link #notReady}, where servers that are no engines, and never will be, are chosen, too.
+     */
+    private String notPicking() {
+        return warmup.warmSoFar() && !leaving ? "" : notReady();
     }
 
     /** The process will end soon: nobody should send more here, but what comes is answered. */

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,7 @@ final class PickerListener implements AutoCloseable {
     /**
      * @param largestBody of clients' requests, in bytes
      * @param keyed adds what engines want to be shown
+     * @param notPicking why nobody should ask now; empty: ask
      */
     static PickerListener of(
             WarmpathConfig config,
@@ -66,7 +68,8 @@ final class PickerListener implements AutoCloseable {
             Vertx vertx,
             MeterRegistry meters,
             Routes routes,
-            UnaryOperator<EngineClient> keyed) {
+            UnaryOperator<EngineClient> keyed,
+            Supplier<String> notPicking) {
         PickerConfig picker = config.picker();
         if (picker.only()) {
             routes.onlyPicks();
@@ -83,7 +86,8 @@ final class PickerListener implements AutoCloseable {
                                         picker.fallbacks(),
                                         picker.testHeader(),
                                         config.http().retryAfter()),
-                                keyed);
+                                keyed,
+                                notPicking);
         return new PickerListener(picker, config.http().host(), vertx, server);
     }
 

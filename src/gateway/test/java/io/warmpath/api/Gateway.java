@@ -799,7 +799,7 @@ final class Gateway implements AutoCloseable {
     static final class FakeFleet implements Fleet {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
-        final List<Long> firstTokens = new CopyOnWriteArrayList<>();
+        final AtomicLong firstTokens = new AtomicLong();
         volatile Runnable onFailure = () -> {};
         volatile Map<String, String> problems = Map.of();
         private final AtomicLong version = new AtomicLong();
@@ -820,7 +820,7 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public void firstToken(long workerId, long nanos, int prefillTokens) {
-            firstTokens.add(workerId);
+            firstTokens.incrementAndGet();
         }
 
         @Override

@@ -96,6 +96,7 @@ class ChaosTest {
         client.shutdownNow();
     }
 
+    @Tag("long")
     @Test
     void whatever_happens_to_engines_every_answer_is_whole() throws Exception {
         long seed = Long.getLong("warmpath.test.seed", System.nanoTime());

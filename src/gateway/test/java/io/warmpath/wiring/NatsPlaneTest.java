@@ -164,6 +164,7 @@ class NatsPlaneTest {
      * Both stand still while the threshold is passed, and go on in the same instant: each finds its
      * look at the stream overdue and a snapshot due.
      */
+    @Tag("long")
     @Test
     void two_gateways_that_cross_the_threshold_at_once_write_each_stretch_once() throws Exception {
         Random random = seeded();

@@ -201,6 +201,7 @@ class RegistrationTest {
         assertEquals(0, gateway.gauge("warmpath.registration.workers"));
     }
 
+    @Tag("long")
     @Test
     void without_nats_the_fleet_stays_and_serves() throws Exception {
         gateway();

@@ -212,6 +212,7 @@ class LabMainTest {
         assertTrue(err().contains("chat-join is about single engines"), err());
     }
 
+    @Tag("long")
     @Test
     void pressure_tells_from_which_rate_on_queues_grow_and_what_it_is_there() {
         assertEquals(0, lab("pressure", "long-answers", "--quiet"), err());

@@ -23,6 +23,11 @@ final class Endpoints {
         this.fleet = fleet;
     }
 
+    /** A proxy can send to it. */
+    static boolean reachable(Worker worker) {
+        return !"unix".equals(worker.url().getScheme());
+    }
+
     /** {@code host:port}, an IPv6 address in brackets. */
     static String of(URI engine) {
         EngineAddress address = EngineAddress.of(engine);
@@ -57,7 +62,7 @@ final class Endpoints {
         static Table of(FleetSnapshot snapshot) {
             Map<String, Set<Long>> workers = new HashMap<>();
             for (Worker w : snapshot.workers()) {
-                if (!"unix".equals(w.url().getScheme())) {
+                if (reachable(w)) {
                     String endpoint = Endpoints.of(w.url());
                     String host = endpoint.substring(0, endpoint.lastIndexOf(':'));
                     workers.computeIfAbsent(endpoint, e -> new HashSet<>()).add(w.id());

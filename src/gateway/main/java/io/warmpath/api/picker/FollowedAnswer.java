@@ -46,6 +46,7 @@ final class FollowedAnswer {
     private String destination = "";
     private boolean begun;
     private boolean seen;
+    private boolean passing;
     private int status = 200;
 
     FollowedAnswer(PickerParts parts, Endpoints endpoints, GrpcCall call, Request request) {
@@ -63,6 +64,12 @@ final class FollowedAnswer {
     void isOf(ProxiedEngine from, String to) {
         engine = from;
         destination = to;
+    }
+
+    /** As {@link #isOf}, where nobody listens. */
+    void passes(String to) {
+        destination = to;
+        passing = true;
     }
 
     /** Nobody listens any more. */
@@ -98,12 +105,16 @@ final class FollowedAnswer {
                 from.head(status, answer);
             }
         }
+        if (first && passing) {
+            answer(news);
+            tellServed(null, news.served());
+        }
         HeaderList extra = request.extra();
         call.send(
                 extra.isEmpty()
                         ? ProcessingResponse.unchanged(Kind.RESPONSE_HEADERS)
                         : ProcessingResponse.headers(Kind.RESPONSE_HEADERS, extra));
-        if (!begun) {
+        if (!begun && !passing) {
             request.gone();
         } else if (news.endOfStream()) {
             end(NOTHING, 0, 0);
@@ -123,7 +134,7 @@ final class FollowedAnswer {
         return answer;
     }
 
-    private void tellServed(ProxiedEngine from, @Nullable String served) {
+    private void tellServed(@Nullable ProxiedEngine from, @Nullable String served) {
         if (served == null) {
             parts.meters().servedUnknown.increment();
             return;
@@ -134,7 +145,9 @@ final class FollowedAnswer {
         if (!served.equals(destination)) {
             parts.meters().servedElsewhere.increment();
             LOG.debugf("%s was answered by %s, not %s", request.requestId(), served, destination);
-            endpoints.workers(List.of(served)).stream().limit(1).forEach(from::answeredBy);
+            if (from != null) {
+                endpoints.workers(List.of(served)).stream().limit(1).forEach(from::answeredBy);
+            }
         }
     }
 
@@ -148,12 +161,9 @@ final class FollowedAnswer {
                         ? ProcessingResponse.piece(Kind.RESPONSE_BODY, b, from, length, end)
                         : ProcessingResponse.unchanged(Kind.RESPONSE_BODY));
         ProxiedEngine to = engine;
-        if (!begun || to == null) {
-            return;
-        }
         if (end) {
             end(b, from, length);
-        } else if (length > 0) {
+        } else if (begun && to != null && length > 0) {
             to.data(b, from, length);
         }
     }
@@ -174,6 +184,8 @@ final class FollowedAnswer {
             engine = null;
             request.answered();
             to.end(b, from, length);
+        } else if (passing) {
+            request.answered();
         }
     }
 }

@@ -17,6 +17,8 @@ public final class PickerMeters {
         PICKED,
         /** Chosen without a look at its body: no inference, not readable, or not sent to us. */
         BY_LOAD,
+        /** To an endpoint that has not said what it serves: its answer is not followed. */
+        UNLEARNT,
         /** Answered by the picker. */
         REFUSED,
         /** Gone before it was answered. */

@@ -33,6 +33,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
 
     private final PickerParts parts;
     private final Endpoints endpoints;
+    private final Unlearnt unlearnt;
     private final Supplier<String> notReady;
     private final RawRequests running;
 
@@ -43,6 +44,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
     public PickerServer(PickerParts parts, Supplier<String> notReady, RawRequests running) {
         this.parts = parts;
         this.endpoints = new Endpoints(parts.fleet());
+        this.unlearnt = new Unlearnt(parts.fleet(), parts.random());
         this.notReady = notReady;
         this.running = running;
     }
@@ -69,7 +71,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
     @Override
     public void handle(HttpServerRequest request) {
         switch (request.path()) {
-            case PROCESS -> new PickerStream(parts, endpoints, running, request);
+            case PROCESS -> new PickerStream(parts, endpoints, unlearnt, running, request);
             case CHECK -> new Check(request);
             default -> new Unknown(request);
         }

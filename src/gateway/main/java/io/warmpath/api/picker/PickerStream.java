@@ -81,6 +81,7 @@ final class PickerStream
 
     private final PickerParts parts;
     private final Endpoints endpoints;
+    private final Unlearnt unlearnt;
     private final RawRequests running;
     private final GrpcCall call;
     private final ArrivedBody body;
@@ -112,14 +113,17 @@ final class PickerStream
     private final HeaderList extra = new HeaderList();
     private @Nullable ProxiedEngine engine;
     private @Nullable IntConsumer atEnd;
+    private Unlearnt.@Nullable Chosen blind;
 
     PickerStream(
             PickerParts parts,
             Endpoints endpoints,
+            Unlearnt unlearnt,
             RawRequests running,
             HttpServerRequest request) {
         this.parts = parts;
         this.endpoints = endpoints;
+        this.unlearnt = unlearnt;
         this.running = running;
         this.body = new ArrivedBody(parts.bodies().reserve());
         this.since = parts.nanoTime().getAsLong();
@@ -302,7 +306,9 @@ final class PickerStream
         String model =
                 new AnyModel(parts.fleet(), parts.random()).of(head.headers(), workers, visit);
         if (model == null) {
-            reject(new GatewayError.NoHealthyWorker("", parts.options().retryAfter()));
+            if (!blindly()) {
+                reject(new GatewayError.NoHealthyWorker("", parts.options().retryAfter()));
+            }
             return;
         }
         head.headers().remove("content-type"); // of a body that is not what is read here
@@ -310,6 +316,30 @@ final class PickerStream
         decide(
                 new InferencePath(head.path(), RequestParser.Endpoint.OTHER),
                 Buffer.buffer("{\"model\":\"" + text + "\"}"));
+    }
+
+    /**
+     * To an endpoint of which nothing is known but that it is there; not where keys are checked, as
+     * what this client may use is not known either.
+     *
+     * @return false: there is none
+     */
+    private boolean blindly() {
+        Unlearnt.Chosen chosen = visit == null ? unlearnt.choose(workers) : null;
+        if (chosen == null) {
+            return false;
+        }
+        blind = chosen;
+        phase = Phase.SENT;
+        followed.passes(chosen.endpoint());
+        tellProxy(
+                new ProcessingResponse.Pick(
+                        chosen.endpoint(),
+                        new HeaderList(),
+                        head.removed(MultiMap.caseInsensitiveMultiMap())),
+                null);
+        parts.meters().outcome(Outcome.UNLEARNT);
+        return true;
     }
 
     // ---- as its sender
@@ -339,16 +369,25 @@ final class PickerStream
         phase = Phase.SENT;
         String destination = Endpoints.of(chosen.base());
         followed.isOf(Objects.requireNonNull(engine), destination);
-        boolean duplex = modes.request().isDuplex();
-        HeapBytes changed = byLoad ? null : body.unlessSame(chosen.body());
-        ProcessingResponse.Pick pick =
+        tellProxy(
                 new ProcessingResponse.Pick(
                         Stream.concat(
                                         Stream.of(destination),
                                         chosen.others().stream().map(Endpoints::of))
                                 .collect(Collectors.joining(",")),
                         head.set(chosen),
-                        head.removed(chosen.extra()));
+                        head.removed(chosen.extra())),
+                byLoad ? null : body.unlessSame(chosen.body()));
+        parts.meters().outcome(byLoad ? Outcome.BY_LOAD : Outcome.PICKED);
+    }
+
+    /**
+     * Where to, and the body.
+     *
+     * @param changed in place of what has come; null: as it is
+     */
+    private void tellProxy(ProcessingResponse.Pick pick, @Nullable HeapBytes changed) {
+        boolean duplex = modes.request().isDuplex();
         call.send(
                 ProcessingResponse.pick(
                         headersAnswered ? Kind.REQUEST_BODY : Kind.REQUEST_HEADERS,
@@ -365,7 +404,6 @@ final class PickerStream
         }
         body.forget();
         parts.meters().decided(parts.nanoTime().getAsLong() - since);
-        parts.meters().outcome(byLoad ? Outcome.BY_LOAD : Outcome.PICKED);
     }
 
     private static byte[] whole(HeapBytes bytes) {
@@ -409,6 +447,9 @@ final class PickerStream
             gone();
         }
         parts.meters().closed();
+        if (blind != null) {
+            blind.giveBack();
+        }
         if (counted) {
             running.exit();
         }
@@ -433,7 +474,7 @@ final class PickerStream
         Runnable action = leave;
         if (action != null) {
             action.run();
-        } else {
+        } else if (blind == null) {
             parts.metrics().cancelledEarly();
         }
     }
@@ -463,7 +504,7 @@ final class PickerStream
                         || (error instanceof GatewayError.UnknownModel && visit == null);
         if (engines && !byLoad && !isSent()) {
             byLoad();
-        } else {
+        } else if (!(error instanceof GatewayError.NoHealthyWorker && !isSent() && blindly())) {
             tell(error);
         }
     }

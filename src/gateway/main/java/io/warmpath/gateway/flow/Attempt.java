@@ -21,6 +21,7 @@ import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
 import io.warmpath.upstream.answer.StreamText;
+import java.net.URI;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -119,12 +120,19 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                         body,
                                         freshConnection,
                                         request.passThrough(),
-                                        Fallbacks.of(books.decision(), sending.fallbacks())),
+                                        others(sending)),
                                 continued == null
                                         ? listener(to, session)
                                         : continued.joining(this));
         call.watchedBy(this);
         become(AttemptState.SENT);
+    }
+
+    /** For who retries on its own. */
+    private List<URI> others(Sending sending) {
+        return sending.fallbacks() == 0
+                ? List.of()
+                : Fallbacks.of(books.decision(), sending.fallbacks());
     }
 
     /** What listens to the engine, before the client. */

@@ -21,13 +21,10 @@ final class Fallbacks {
     private Fallbacks() {}
 
     /**
-     * @param most how many, at most; from 0
+     * @param most how many, at most; from 1
      * @return without the chosen one; in the order of the candidates where costs were not compared
      */
     static List<URI> of(RoutingDecision decision, int most) {
-        if (most == 0) {
-            return List.of();
-        }
         Worker chosen = decision.chosen().candidate().worker();
         Set<URI> others = new LinkedHashSet<>();
         for (Candidate c : byCost(decision)) {

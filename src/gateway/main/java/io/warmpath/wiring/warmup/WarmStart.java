@@ -27,6 +27,7 @@ public final class WarmStart implements FleetListener, AutoCloseable {
     private final CompletableFuture<Warmup.Target> engine = new CompletableFuture<>();
     private final CompletableFuture<Void> warm;
 
+    private volatile boolean engineSeen; // written by the fleet's one thread
     private @Nullable Warmup second; // guarded by this
     private boolean closed; // guarded by this
 
@@ -75,6 +76,11 @@ public final class WarmStart implements FleetListener, AutoCloseable {
         return first.isOff() || warm.isDone();
     }
 
+    /** {@link #warm}, or no engine has been ready, and what needs none has ended. */
+    public boolean warmSoFar() {
+        return warm() || (!engineSeen && first.ended().toCompletableFuture().isDone());
+    }
+
     /** The one that needs no engine. */
     public Warmup first() {
         return first;
@@ -103,6 +109,7 @@ public final class WarmStart implements FleetListener, AutoCloseable {
     }
 
     private void ready(Worker worker) {
+        engineSeen |= worker.state() == WorkerState.READY;
         if (worker.state() == WorkerState.READY && !engine.isDone()) {
             engine.completeOnTimeout(targetOf(worker), patience.toMillis(), TimeUnit.MILLISECONDS);
         }

@@ -95,11 +95,14 @@ class WarmStartTest {
     void the_second_one_is_for_the_first_engine_and_comes_when_its_tokens_are_settled() {
         try (WarmStart start = start(LONG)) {
             assertEquals(List.of(KNOWN), begun);
+            await().atMost(SOON).until(start::warmSoFar);
             start.added(worker(WorkerState.STARTING, EngineKind.SGLANG));
+            assertTrue(start.warmSoFar());
             start.settled(worker(WorkerState.STARTING, EngineKind.SGLANG));
             Worker ready = worker(WorkerState.READY, EngineKind.SGLANG, "tiny", "other");
             start.changed(ready, ready, "");
             assertFalse(start.warm());
+            assertFalse(start.warmSoFar());
             start.settled(ready);
             start.settled(worker(WorkerState.READY, EngineKind.VLLM, "late"));
             await().atMost(SOON).until(start::warm);
