@@ -9,7 +9,7 @@ Ends with a control: with the health check of version 0.1 (SGLang's /health with
 import sys
 import time
 
-from fleet import GATEWAY_UP, NAME, Failed, Gateway, Sglang, Vllm, check, get, running
+from fleet import GATEWAY_UP, NAME, Failed, Gateway, Sglang, Vllm, check, get, running, wait_until
 from talk import chat, client, complete, expect_exact, words
 
 IDLE_SECONDS = 15
@@ -101,7 +101,10 @@ def control(engine):
     old = Gateway(
         [engine], name="gateway-control",
         env={"WARMPATH_FLEET_HEALTH_PATH": "/health", "WARMPATH_FLEET_HEALTH_TIMEOUT": "1s"})
+    old.wait = lambda: old.answers(old.url + "/live", 60)  # it may never be ready: that is what is to be found
     with running(old):
+        wait_until("it is neither ready nor is its engine unhealthy",
+                   lambda: get(old.url + "/ready")[0] == 200 or old.workers()[0]["state"] == "unhealthy", 60)
         try:
             stays_ready(old, [engine], IDLE_SECONDS)
         except Failed as found:
