@@ -147,11 +147,9 @@ def started(folder, other, wanted):
     ports = free_ports(7 + len(ways))
     engines = [f"127.0.0.{21 + i}:{ports}" for i in range(ENGINES)]
     serve_stubs(engines)
-    workers = [part for e in engines for part in ("--worker", f"http://{e}")]
     pids = {}
     for name, port, http, flags in (("tls", ports + 1, ports + 3, []), ("clear", ports + 2, ports + 4, ["--no-endpoint-picker-tls"])):
-        process = stage.start(name, [str(ROOT / "warmpath"), "picker", "--http-host", "127.0.0.1", "--http-port", str(http),
-                                     "--endpoint-picker-port", str(port), *workers, *flags])
+        process = stage.start(name, proxy.picker_command(ROOT, port, http, engines, *flags))
         wait_until("the picker is not ready", lambda h=http: answers(h, "/ready"), PATIENCE_S)
         pids[name] = process.pid
     if other:

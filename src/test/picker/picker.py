@@ -139,9 +139,7 @@ class Lab:
             connection.close()
 
     def launch(self, name, port, http_port, *flags, workers=None, **environment):
-        workers = [part for e in workers or self.engines for part in ("--worker", f"http://{e}")]
-        return self.stage.start(name, [str(ROOT / "warmpath"), "picker", "--http-host", "127.0.0.1", "--http-port", str(http_port),
-                                       "--endpoint-picker-port", str(port), *workers, *flags], {"WARMPATH_PICKER_TEST_HEADER": "true", **environment})
+        return self.stage.start(name, proxy.picker_command(ROOT, port, http_port, workers or self.engines, *flags), {"WARMPATH_PICKER_TEST_HEADER": "true", **environment})
 
     def start_picker(self):
         self.picker = self.launch("picker", self.picker_port, self.http)
@@ -150,24 +148,23 @@ class Lab:
         wait_until("the picker is not ready", lambda: answers(port, "/ready"), PATIENCE_S)
         wait_until("the workers are not ready", lambda: sum(w["state"] == "ready" for w in self.json("/workers", port)["data"]) == len(self.engines), PATIENCE_S)
 
-    def json(self, path, port=None):
+    def operator(self, path, port=None, body=None):
+        """What a picker tells operators; with a body, of a POST."""
         connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=10)
         try:
-            connection.request("GET", path)
+            connection.request("POST" if body else "GET", path, body, JSON if body else {})
             answer = connection.getresponse()
-            body = answer.read()
-            check(answer.status == 200, f"GET {path}: {answer.status} {body[:200]}")
-            return json.loads(body)
+            text = answer.read()
+            check(answer.status == 200, f"{path}: {answer.status} {text[:300]}")
+            return text
         finally:
             connection.close()
 
+    def json(self, path, port=None, body=None):
+        return json.loads(self.operator(path, port, body))
+
     def metrics(self, port=None):
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.http, timeout=10)
-        try:
-            connection.request("GET", "/metrics")
-            return parsed(connection.getresponse().read().decode())
-        finally:
-            connection.close()
+        return parsed(self.operator("/metrics", port).decode())
 
     def port(self, listener):
         return int(self.listeners[listener].rsplit(":", 1)[1])
@@ -294,21 +291,10 @@ class Checks:
             self.lab.post("pool", chat(text))
         time.sleep(0.5)  # the events of what was computed are under way
         for text in texts:
-            said = json.loads(self._operator("/router/best_worker", json.dumps({"messages": [{"role": "user", "content": text}]})))
+            said = self.lab.json("/router/best_worker", body=json.dumps({"messages": [{"role": "user", "content": text}]}))
             answer = self.lab.post("pool", chat(text), {"x-warmpath-explain": "1"})
             check(said["gpu_blocks"] > 0, f"nothing of the prompt is cached: {said}")
             check(answer.headers["x-warmpath-worker"] == said["worker"], f"{answer.headers['x-warmpath-worker']}, and {said['worker']} was said: {said['reason']}")
-
-    def _operator(self, path, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.lab.http, timeout=10)
-        try:
-            connection.request("POST", path, body, JSON)
-            answer = connection.getresponse()
-            text = answer.read()
-            check(answer.status == 200, f"POST {path}: {answer.status} {text[:300]}")
-            return text
-        finally:
-            connection.close()
 
     def conformance_unknown_requests_are_routed(self):
         """Backends of the suite are no engines: bodies are `{}`, paths are any."""
@@ -357,25 +343,32 @@ class Checks:
 
     def more_than_1024_run_at_once(self):
         """With Envoy's limit raised, as the documentation says."""
-        count, most = 1200, 0
+        count = 1200
+        self._speed(1)  # so that the first is at work yet when the last has been sent
         body = chat("count", max_tokens=200, stream=True)
         head = f"POST {CHAT} HTTP/1.1\r\nhost: pool\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
         sockets = [socket.create_connection(("127.0.0.1", self.lab.port("duplex")), 60) for _ in range(count)]
         for s in sockets:
             s.sendall(head + body)
+        try:
+            most = wait_until("1,024 are not open at once", lambda: max(0, self.lab.metrics()["warmpath_picker_streams"] - 1024), 20)
+        finally:
+            self._speed(100)
         failed = collections.Counter()
-        for i, s in enumerate(sockets):
+        for s in sockets:
             data = b""
             while more := s.recv(1 << 16):
                 data += more
             s.close()
-            if i == 0:
-                most = self.lab.metrics()["warmpath_picker_streams"]
             if not (data.startswith(b"HTTP/1.1 200") and b"[DONE]" in data):
                 failed[data[:60]] += 1
         check(not failed, f"{failed}")
         self.lab.settled()
-        return f"{most:.0f} were open when the first had ended"
+        return f"{1024 + most:.0f} were open at once"
+
+    def _speed(self, percent):
+        for engine in self.lab.engines:
+            check(self.lab.engine(engine, f"/sim/speed?percent={percent}") is not None, f"{engine} has no other speed")
 
     def clients_that_leave_free_their_engine(self):
         stopped = self._of_ranks("aborted")

@@ -105,6 +105,12 @@ def configuration(listeners, engines, picker, clear, other=None, table=LISTENERS
         ]}}
 
 
+def picker_command(root, port, http_port, endpoints, *flags):
+    """Starts our picker, which chooses among these `ip:port`."""
+    workers = [part for e in endpoints for part in ("--worker", f"http://{e}")]
+    return [str(root / "warmpath"), "picker", "--http-host", "127.0.0.1", "--http-port", str(http_port), "--endpoint-picker-port", str(port), *workers, *flags]
+
+
 def command(config, base_id):
     """Starts Envoy with this configuration, which is written to the file `config`."""
     binary = next(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/envoy/_bin/envoy"))

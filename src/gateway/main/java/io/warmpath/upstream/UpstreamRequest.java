@@ -29,17 +29,4 @@ public record UpstreamRequest(
         Buffer body,
         boolean freshConnection,
         boolean passThrough,
-        List<URI> others) {
-    /** For one worker and no other. */
-    public UpstreamRequest(
-            String worker,
-            URI base,
-            String target,
-            MultiMap headers,
-            MultiMap extra,
-            Buffer body,
-            boolean freshConnection,
-            boolean passThrough) {
-        this(worker, base, target, headers, extra, body, freshConnection, passThrough, List.of());
-    }
-}
+        List<URI> others) {}

@@ -229,6 +229,7 @@ final class RequestPath {
                                 new Sending(
                                         load,
                                         engines,
+                                        0,
                                         pins,
                                         nextTurns,
                                         new AnswerReport.Parts(

@@ -525,6 +525,7 @@ final class Gateway implements AutoCloseable {
                                 new Sending(
                                         books,
                                         engines,
+                                        0,
                                         pins,
                                         nextTurns,
                                         new AnswerReport.Parts(

@@ -83,7 +83,8 @@ class EngineAddressGuardTest {
                         MultiMap.caseInsensitiveMultiMap(),
                         Buffer.buffer("{}"),
                         false,
-                        false);
+                        false,
+                        List.of());
         CompletableFuture<String> outcome = new CompletableFuture<>();
         vertx.getOrCreateContext().runOnContext(v -> client.send(request, new Outcome(outcome)));
         return outcome.get(20, TimeUnit.SECONDS);

@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,7 @@ final class InferenceModelRewrites implements AutoCloseable {
     /**
      * @param created as Kubernetes writes times: their order is that of their texts
      */
-    private record Rewrite(String pool, String created, String name, List<Rule> rules) {
+    private record Rewrite(String created, String name, List<Rule> rules) {
         static Rewrite of(JsonNode object) {
             JsonNode about = object.path("metadata");
             List<Rule> rules = new ArrayList<>();
@@ -41,10 +40,7 @@ final class InferenceModelRewrites implements AutoCloseable {
                 }
             }
             return new Rewrite(
-                    PoolObjects.pool(object),
-                    about.path("creationTimestamp").asText(),
-                    about.path("name").asText(),
-                    rules);
+                    about.path("creationTimestamp").asText(), about.path("name").asText(), rules);
         }
     }
 
@@ -56,15 +52,18 @@ final class InferenceModelRewrites implements AutoCloseable {
     private static final Comparator<Rewrite> FIRST =
             Comparator.comparing(Rewrite::created).thenComparing(Rewrite::name);
 
-    private final String pool;
     private final PoolObjects<Rewrite> objects;
     private volatile Table table = new Table(Map.of(), null);
 
     InferenceModelRewrites(String pool, String namespace, Reflector.Setup setup) {
-        this.pool = pool;
         objects =
                 new PoolObjects<>(
-                        "inferencemodelrewrites", namespace, setup, Rewrite::of, this::changed);
+                        "inferencemodelrewrites",
+                        pool,
+                        namespace,
+                        setup,
+                        Rewrite::of,
+                        this::changed);
     }
 
     void start() {
@@ -75,7 +74,7 @@ final class InferenceModelRewrites implements AutoCloseable {
     private synchronized void changed() {
         Map<String, ModelShares> named = new HashMap<>();
         ModelShares others = null;
-        for (Rewrite rewrite : ours().sorted(FIRST).toList()) {
+        for (Rewrite rewrite : objects.all().sorted(FIRST).toList()) {
             for (Rule rule : rewrite.rules()) {
                 if (rule.models().isEmpty() && others == null) {
                     others = rule.targets();
@@ -84,12 +83,6 @@ final class InferenceModelRewrites implements AutoCloseable {
             }
         }
         table = new Table(Map.copyOf(named), others);
-    }
-
-    private Stream<Rewrite> ours() {
-        return objects.groups().stream()
-                .flatMap(group -> group.values().stream())
-                .filter(rewrite -> rewrite.pool().equals(pool));
     }
 
     /**
@@ -105,7 +98,7 @@ final class InferenceModelRewrites implements AutoCloseable {
 
     /** How many there are of this pool. */
     int size() {
-        return (int) ours().count();
+        return objects.size();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.warmpath.adapter.kubernetes;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.source.FleetSource;
 import io.warmpath.fleet.source.SourceName;
@@ -33,7 +34,7 @@ public final class KubernetesSource implements FleetSource {
     private final Reflector.Setup setup;
     private final ClusterView view;
     private final @Nullable PoolView pool;
-    private final @Nullable InferenceObjectives objectives;
+    private final @Nullable PoolObjects<Integer> objectives;
     private final @Nullable InferenceModelRewrites rewrites;
     private final Semaphore work = new Semaphore(0);
     private final Duration settle;
@@ -68,7 +69,14 @@ public final class KubernetesSource implements FleetSource {
             view = new Services(options, setup, work::release);
         } else {
             pool = new PoolView(named, options.namespace(), setup, work::release);
-            objectives = new InferenceObjectives(named, options.namespace(), setup);
+            objectives =
+                    new PoolObjects<>(
+                            "inferenceobjectives",
+                            named,
+                            options.namespace(),
+                            setup,
+                            KubernetesSource::priorityOf,
+                            () -> {});
             rewrites = new InferenceModelRewrites(named, options.namespace(), setup);
             view = pool;
         }
@@ -134,7 +142,13 @@ public final class KubernetesSource implements FleetSource {
      * @return more important when higher; null: there is no such objective
      */
     public @Nullable Integer priority(String objective) {
-        return objectives == null ? null : objectives.priority(objective);
+        return objectives == null ? null : objectives.find(objective);
+    }
+
+    /** 0 where the object says none. */
+    private static int priorityOf(JsonNode objective) {
+        long priority = objective.path("spec").path("priority").asLong();
+        return Math.clamp(priority, Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
     /** InferenceObjectives of the pool. */

@@ -46,7 +46,6 @@ final class FollowedAnswer {
     private String destination = "";
     private boolean begun;
     private boolean seen;
-    private boolean passing;
     private int status = 200;
 
     FollowedAnswer(PickerParts parts, Endpoints endpoints, GrpcCall call, Request request) {
@@ -64,12 +63,6 @@ final class FollowedAnswer {
     void isOf(ProxiedEngine from, String to) {
         engine = from;
         destination = to;
-    }
-
-    /** As {@link #isOf}, where nobody listens. */
-    void passes(String to) {
-        destination = to;
-        passing = true;
     }
 
     /** Nobody listens any more. */
@@ -105,16 +98,12 @@ final class FollowedAnswer {
                 from.head(status, answer);
             }
         }
-        if (first && passing) {
-            answer(news);
-            tellServed(null, news.served());
-        }
         HeaderList extra = request.extra();
         call.send(
                 extra.isEmpty()
                         ? ProcessingResponse.unchanged(Kind.RESPONSE_HEADERS)
                         : ProcessingResponse.headers(Kind.RESPONSE_HEADERS, extra));
-        if (!begun && !passing) {
+        if (!begun) {
             request.gone();
         } else if (news.endOfStream()) {
             end(NOTHING, 0, 0);
@@ -134,7 +123,7 @@ final class FollowedAnswer {
         return answer;
     }
 
-    private void tellServed(@Nullable ProxiedEngine from, @Nullable String served) {
+    private void tellServed(ProxiedEngine from, @Nullable String served) {
         if (served == null) {
             parts.meters().servedUnknown.increment();
             return;
@@ -145,9 +134,7 @@ final class FollowedAnswer {
         if (!served.equals(destination)) {
             parts.meters().servedElsewhere.increment();
             LOG.debugf("%s was answered by %s, not %s", request.requestId(), served, destination);
-            if (from != null) {
-                endpoints.workers(List.of(served)).stream().limit(1).forEach(from::answeredBy);
-            }
+            endpoints.workers(List.of(served)).stream().limit(1).forEach(from::answeredBy);
         }
     }
 
@@ -184,8 +171,6 @@ final class FollowedAnswer {
             engine = null;
             request.answered();
             to.end(b, from, length);
-        } else if (passing) {
-            request.answered();
         }
     }
 }

@@ -331,7 +331,7 @@ final class PickerStream
         }
         blind = chosen;
         phase = Phase.SENT;
-        followed.passes(chosen.endpoint());
+        followed.isOf(new ProxiedEngine(this), chosen.endpoint()); // to which nobody listens
         tellProxy(
                 new ProcessingResponse.Pick(
                         chosen.endpoint(),

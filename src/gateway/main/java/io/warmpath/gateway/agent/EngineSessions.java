@@ -14,6 +14,7 @@ import io.warmpath.session.SharedSessions;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -119,7 +120,8 @@ public final class EngineSessions {
                         extra,
                         Buffer.buffer(GatewayJson.bytes(body)),
                         false,
-                        true);
+                        true,
+                        List.of());
         SidePost.send(engines, context.owner(), request, timeout, r -> done.accept(problem(r)));
     }
 

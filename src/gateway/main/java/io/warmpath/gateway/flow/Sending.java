@@ -22,16 +22,6 @@ public record Sending(
         Pins pins,
         NextTurn.Parts nextTurns,
         AnswerReport.Parts reports) {
-    /** Where all is sent by the gateway itself. */
-    public Sending(
-            LoadBook load,
-            EngineClient engines,
-            Pins pins,
-            NextTurn.Parts nextTurns,
-            AnswerReport.Parts reports) {
-        this(load, engines, 0, pins, nextTurns, reports);
-    }
-
     Sending by(Sender sender) {
         return new Sending(load, sender.engines(), sender.fallbacks(), pins, nextTurns, reports);
     }

@@ -17,6 +17,7 @@ import io.warmpath.upstream.UpstreamRequest;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
@@ -243,7 +244,8 @@ public final class PinCalls implements AutoCloseable {
                 extra,
                 Buffer.buffer(PinMessages.pin(job.ids, w.ttlSeconds, w.scope.tenant())),
                 false,
-                true);
+                true,
+                List.of());
     }
 
     private void answered(Job job, SidePost.Reply reply) {

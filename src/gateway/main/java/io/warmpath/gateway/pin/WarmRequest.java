@@ -6,6 +6,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.request.GatewayJson;
 import io.warmpath.upstream.UpstreamRequest;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +46,8 @@ public record WarmRequest(
                 extra,
                 body(ranks && to.worker().kind() == EngineKind.SGLANG),
                 false,
-                true);
+                true,
+                List.of());
     }
 
     private Buffer body(boolean withRank) {
