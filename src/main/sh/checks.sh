@@ -178,7 +178,41 @@ engines_installed_ahead() {
 }
 
 stop_ahead() {
-    for ahead in $native_ahead $engines_ahead; do stop_tree "$ahead"; done
+    for ahead in $native_ahead $engines_ahead $beside; do stop_tree "$ahead"; done
+}
+
+beside=
+
+# steps_beside FUNCTION: its steps run beside those that follow, until steps_joined. They wait a lot, as those do: two processors
+# are enough for both.
+steps_beside() {
+    rm -f "$target/warmpath-beside.results"
+    (
+        trap - EXIT INT TERM HUP
+        results=
+        failed=0
+        "$1"
+        printf '%s' "$results" >"$target/warmpath-beside.results"
+        exit "$failed"
+    ) >"$target/warmpath-beside.log" 2>&1 </dev/null &
+    beside=$!
+}
+
+# Shows what the steps beside have said, and counts them.
+steps_joined() {
+    [ -n "$beside" ] || return 0
+    beside_failed=0
+    wait "$beside" || beside_failed=$?
+    beside=
+    cat "$target/warmpath-beside.log" >&2
+    failed=$((failed + beside_failed))
+    if [ -s "$target/warmpath-beside.results" ]; then
+        results="$results$(cat "$target/warmpath-beside.results")
+"
+    elif [ -z "$only" ]; then
+        say "the steps beside have ended without results, status $beside_failed"
+        failed=$((failed + 1))
+    fi
 }
 
 engines_ahead=
@@ -345,6 +379,12 @@ run_check() {
     summary check
 }
 
+# Of `test`: beside the native tests, the console and the attacks. The wire format with all that engines can do, and two halves.
+clients_and_engines() {
+    step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
+    step 'end to end: api clients' api_client_test 'sglang-map sglang-split' 0
+}
+
 # everything LABEL PRESETS MAVEN-OPTIONS...
 everything() {
     label=$1
@@ -363,6 +403,8 @@ everything() {
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     step 'Java: all tests' java_tests "$@"
+    engines_installed_ahead
+    [ "$label" != test ] || steps_beside clients_and_engines
     step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
     step 'older Java: one sentence' old_java_test
@@ -383,10 +425,9 @@ everything() {
         step 'tokenizer: four real ones against the library, 1.2 * 10^8 characters' real_tokenizers
         step 'native: fuzz, 60 s a target' native_fuzz 60 all
     fi
-    engines_installed_ahead
-    trap - EXIT INT TERM HUP
-    step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
     if [ "$label" != test ]; then
+        step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
+        step 'engines: disaggregation, four real SGLangs' engines_test split
         step 'engines: all cases with real ones' engines_test table
         step 'engines: hit rates beside other gateways' engines_test live modes --check
         step 'engines: evictions, beside a guess from what was sent' engines_test live exact \
@@ -394,9 +435,9 @@ everything() {
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
     fi
     if [ "$label" = test ]; then
-        step 'end to end: api clients' api_client_test sglang-map 0 # the form with all that engines can do
         step 'console: in a browser' console_test --smoke
         step 'attack: smoke' attack_test --smoke
+        steps_joined
         step 'memory: 512 MiB, hostile clients, 20 s' memory_test 20
     else
         step 'end to end: api clients' api_client_test
@@ -416,6 +457,7 @@ everything() {
         step 'image: built twice, run read-only with 512 MiB' image_test
         step 'pods: overlays embedded and ha-nats, and the chart, on a Kubernetes of one node' pods_test
     fi
+    trap - EXIT INT TERM HUP
     step 'dev: live reload' dev_test
     step 'demo --once' demo_test
     if [ "$label" != test ]; then

@@ -4,7 +4,7 @@
 #
 #   src/test/e2e/run.sh [--only NAME]     NAME: part of a check's name
 #
-# E2E_WIRES   wire formats to run with   (vllm-map sglang-map)
+# E2E_WIRES   wire formats to run with   (vllm-map sglang-map sglang-split: one engine prefills, the others decode)
 # E2E_ENGINES number of engines          (3)
 # E2E_SOAK_SECONDS steady load with the first wire format, then no open booking and flat memory (30; 0: none)
 # E2E_GATEWAY command of the gateway, such as a native executable with its options, instead of java with the jar; in words
@@ -105,28 +105,50 @@ PYTHONPATH="$root/src/clients/publisher" "$venv/bin/python" -B -m unittest disco
     fail 'the publisher does not do what it says'
 "$venv/bin/python" "$here/soak.py" --self-test || fail 'the checks of the soak test do not hold'
 status=0
-for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
-    base=$(free_ports $((engines + 1)))
-    first=$((base + 1))
-    say "$engines engines ($wire) from port $first, gateway on port $base"
-    case $wire in
-        sglang-*) features='--enable-session-radix-cache --enable-priority-scheduling --schedule-low-priority-values-first
-            --host-blocks 4096 --hicache-max-pinned-ratio 0.5' ;;
-        *) features='' ;;
-    esac
-    # shellcheck disable=SC2086 # flags or none
-    start "$wire-engines" $run_java "$tools_jar" sim --port "$first" --count "$engines" --wire "$wire" --model demo --answer-tokens 64 $features
-    engines_pid=$pid
-    workers=''
+
+sim() { # NAME FIRST-PORT COUNT FLAGS...: simulated engines of one process; adds to $workers, and to $urls
+    sim_name=$1
+    sim_port=$2
+    sim_end=$(($2 + $3))
+    sim_count=$3
+    shift 3
+    # shellcheck disable=SC2086 # words on purpose
+    start "$sim_name" $run_java "$tools_jar" sim --port "$sim_port" --count "$sim_count" --model demo --answer-tokens 64 "$@"
     urls=''
-    i=0
-    while [ "$i" -lt "$engines" ]; do
-        url=http://127.0.0.1:$((first + i))
-        wait_for "engine $i" "$url/health" "$engines_pid" "$logs/$wire-engines.log"
-        workers="$workers --worker $url"
-        urls="$urls --engine $url"
-        i=$((i + 1))
+    while [ "$sim_port" -lt "$sim_end" ]; do
+        wait_for "engine $sim_port" "http://127.0.0.1:$sim_port/health" "$pid" "$logs/$sim_name.log"
+        workers="$workers --worker http://127.0.0.1:$sim_port"
+        urls="$urls --engine http://127.0.0.1:$sim_port"
+        sim_port=$((sim_port + 1))
     done
+}
+
+judge() { # WHAT COMMAND...: its failure is told with the gateway's last lines, and is that of the whole run
+    what=$1
+    shift
+    judged=0
+    "$@" && return 0
+    judged=1
+    status=1
+    say "$what failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
+    tail -n 40 "$logs/$wire-gateway.log"
+}
+
+for wire in ${E2E_WIRES:-vllm-map sglang-map sglang-split}; do
+    base=$(free_ports $((engines + 4)))
+    first=$((base + 1))
+    workers=''
+    say "engines ($wire) from port $first, gateway on port $base"
+    case $wire in
+        # One prefills, one port more is where it is met; the others decode. What follows sees those.
+        sglang-split)
+            sim "$wire-prefill" "$first" 1 --disaggregation-mode prefill --disaggregation-bootstrap-port $((first + engines))
+            sim "$wire-decode" $((first + 1)) $((engines - 1)) --disaggregation-mode decode
+            ;;
+        sglang-*) sim "$wire-engines" "$first" "$engines" --wire "$wire" --enable-session-radix-cache --enable-priority-scheduling \
+            --schedule-low-priority-values-first --host-blocks 4096 --hicache-max-pinned-ratio 0.5 ;;
+        *) sim "$wire-engines" "$first" "$engines" --wire "$wire" ;;
+    esac
     # Requests that keep pins alive would be among those that the checks count.
     export WARMPATH_SESSION_PINS_KEEP_ALIVE_CONCURRENCY=0
     # So short that checks see what becomes of silence and of clients that take their time.
@@ -136,54 +158,29 @@ for wire in ${E2E_WIRES:-vllm-map sglang-map}; do
         --tokenizer "$root/src/tokens/main/resources/demo-model/tokenizer.json" --router-session-affinity-ttl-secs 300 \
         --enable-cache-control
     gateway_pid=$pid
-    wait_for 'the gateway' "http://127.0.0.1:$base/ready" "$gateway_pid" "$logs/$wire-gateway.log"
+    url=http://127.0.0.1:$base
+    wait_for 'the gateway' "$url/ready" "$gateway_pid" "$logs/$wire-gateway.log"
 
-    if ! "$venv/bin/python" -B "$here/terminal_client.py" --gateway "http://127.0.0.1:$base" -- \
-        "$java" -XX:TieredStopAtLevel=1 -jar "$tools_jar"; then
-        status=1
-        say "the terminal's commands failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
-    fi
-    # Before the others: the last check of the third client kills an engine.
-    # shellcheck disable=SC2086
-    if ! "$venv/bin/python" -B "$here/anthropic_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
-        status=1
-        say "checks of Anthropic's API failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
-    fi
-    # shellcheck disable=SC2086
-    if ! "$venv/bin/python" -B "$here/agents_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
-        status=1
-        say "checks of agents' requests failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
-    fi
-    # shellcheck disable=SC2086
-    if ! "$venv/bin/python" "$here/openai_client.py" --gateway "http://127.0.0.1:$base" $urls "$@"; then
-        status=1
-        say "checks failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
-    fi
-    if ! PYTHONPATH="$root/src/clients/python" "$venv/bin/python" -B "$here/router_client.py" \
-        --gateway "http://127.0.0.1:$base" --examples "$root/src/clients/python/examples"; then
-        status=1
-        say "the router's client failed with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
+    # Last of those that talk to engines: its last check kills one.
+    # shellcheck disable=SC2086 # words on purpose
+    if [ "$wire" = sglang-split ]; then
+        judge "OpenAI's client" "$venv/bin/python" "$here/openai_client.py" --gateway "$url" $urls "$@"
+    else
+        judge "the terminal's commands" "$venv/bin/python" -B "$here/terminal_client.py" --gateway "$url" -- \
+            "$java" -XX:TieredStopAtLevel=1 -jar "$tools_jar"
+        judge "Anthropic's client" "$venv/bin/python" -B "$here/anthropic_client.py" --gateway "$url" $urls "$@"
+        judge "agents' requests" "$venv/bin/python" -B "$here/agents_client.py" --gateway "$url" $urls "$@"
+        judge "OpenAI's client" "$venv/bin/python" "$here/openai_client.py" --gateway "$url" $urls "$@"
+        judge "the router's client" env PYTHONPATH="$root/src/clients/python" "$venv/bin/python" -B "$here/router_client.py" \
+            --gateway "$url" --examples "$root/src/clients/python/examples"
     fi
     if [ "$soak" -gt 0 ]; then
         say "$soak s of 200 requests/s"
-        if ! "$venv/bin/python" "$here/soak.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid" --seconds "$soak"; then
-            status=1
-            say "the steady load left something behind; the gateway's last lines ($logs/$wire-gateway.log):"
-            tail -n 40 "$logs/$wire-gateway.log"
-        fi
+        judge 'the steady load' "$venv/bin/python" "$here/soak.py" --gateway "$url" --pid "$gateway_pid" --seconds "$soak"
         soak=0
     fi
-    if ! "$venv/bin/python" "$here/graceful_stop.py" --gateway "http://127.0.0.1:$base" --pid "$gateway_pid"; then
-        status=1
-        say "the stop cut something off with $wire; the gateway's last lines ($logs/$wire-gateway.log):"
-        tail -n 40 "$logs/$wire-gateway.log"
-        kill "$gateway_pid" 2>/dev/null || :
-    fi
+    judge 'the stop' "$venv/bin/python" "$here/graceful_stop.py" --gateway "$url" --pid "$gateway_pid"
+    [ "$judged" -eq 0 ] || kill "$gateway_pid" 2>/dev/null || :
     ended=0
     wait "$gateway_pid" || ended=$?
     # 143: ended by our signal, after its own shutdown
