@@ -280,6 +280,7 @@ public final class FleetRegistry implements Fleet {
                         .offload(profile.offload())
                         .priorities(profile.priorities())
                         .sessions(profile.sessions())
+                        .disaggregation(profile.disaggregation())
                         .weight(old.spec().weightOrUsual())
                         .build();
         byId.put(

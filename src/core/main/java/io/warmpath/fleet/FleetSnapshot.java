@@ -23,6 +23,7 @@ public final class FleetSnapshot {
     private final List<Worker> workers;
     private final Map<String, List<Candidate>> byModel;
     private final Map<String, List<Candidate>> lastResort;
+    private final Map<String, List<Candidate>> prefills;
     private final Set<String> panics;
     private final Map<Long, Standing> standings;
     private final boolean limited;
@@ -66,9 +67,12 @@ public final class FleetSnapshot {
         this.unlearnt = silent;
         Map<String, List<Candidate>> open = new HashMap<>();
         Map<String, List<Candidate>> last = new HashMap<>();
+        Map<String, List<Candidate>> prefilling = new HashMap<>();
         Set<String> panicking = new HashSet<>();
         models.forEach(
                 (model, m) -> {
+                    m.pair();
+                    prefilling.put(model, List.copyOf(m.prefills));
                     boolean panic = m.panics(panicShare);
                     if (panic) {
                         panicking.add(model);
@@ -78,6 +82,7 @@ public final class FleetSnapshot {
                 });
         this.byModel = Map.copyOf(open);
         this.lastResort = Map.copyOf(last);
+        this.prefills = Map.copyOf(prefilling);
         this.panics = Set.copyOf(panicking);
     }
 
@@ -86,6 +91,8 @@ public final class FleetSnapshot {
         final List<Candidate> open = new ArrayList<>();
         final List<Candidate> bad = new ArrayList<>();
         final List<Candidate> worthTrying = new ArrayList<>();
+        final List<Candidate> prefills = new ArrayList<>();
+        final List<Candidate> decodes = new ArrayList<>();
         int badWorkers;
         int goodWorkers;
 
@@ -97,6 +104,12 @@ public final class FleetSnapshot {
             goodWorkers += w.state() == WorkerState.READY ? 1 : 0;
             for (Worker.Rank r : w.ranks()) {
                 Candidate c = new Candidate(w, r.dpRank(), r.slot());
+                if (!w.disaggregation().alone()) {
+                    if (w.available()) {
+                        (w.disaggregation().role() == Role.PREFILL ? prefills : decodes).add(c);
+                    }
+                    continue;
+                }
                 if (w.available()) {
                     open.add(c);
                 }
@@ -106,6 +119,14 @@ public final class FleetSnapshot {
                 if (w.available() || (looksBad && !gone)) {
                     worthTrying.add(c);
                 }
+            }
+        }
+
+        /** Who decodes can be asked while somebody prefills. */
+        void pair() {
+            if (!prefills.isEmpty()) {
+                open.addAll(decodes);
+                worthTrying.addAll(decodes);
             }
         }
 
@@ -151,6 +172,14 @@ public final class FleetSnapshot {
      */
     public List<Candidate> lastResort(String model) {
         return lastResort.getOrDefault(model, List.of());
+    }
+
+    /**
+     * Ranks that compute prompts of this model for the ones among {@link #candidates} that only
+     * decode.
+     */
+    public List<Candidate> prefills(String model) {
+        return prefills.getOrDefault(model, List.of());
     }
 
     /** So many of the model's workers look bad that those are tried, too. */

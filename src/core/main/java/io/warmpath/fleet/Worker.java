@@ -24,6 +24,7 @@ import java.util.Set;
  * @param sessions how it keeps sessions
  * @param weight load that each of its ranks can carry, beside a worker of weight 1; {@link
  *     WorkerSpec#MIN_WEIGHT} to {@link WorkerSpec#MAX_WEIGHT}
+ * @param disaggregation which part of requests it does
  */
 public record Worker(
         long id,
@@ -40,7 +41,8 @@ public record Worker(
         Offload offload,
         PriorityOrder priorities,
         SessionSupport sessions,
-        double weight) {
+        double weight,
+        Disaggregation disaggregation) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}

@@ -21,6 +21,7 @@ public final class WorkerBuilder {
     private PriorityOrder priorities = PriorityOrder.NOT_TAKEN;
     private SessionSupport sessions = SessionSupport.STICKY;
     private double weight = WorkerSpec.USUAL_WEIGHT;
+    private Disaggregation disaggregation = Disaggregation.NONE;
 
     WorkerBuilder(long id, String name, URI url) {
         this.id = id;
@@ -42,6 +43,7 @@ public final class WorkerBuilder {
         priorities = worker.priorities();
         sessions = worker.sessions();
         weight = worker.weight();
+        disaggregation = worker.disaggregation();
     }
 
     public WorkerBuilder kind(EngineKind value) {
@@ -104,6 +106,11 @@ public final class WorkerBuilder {
         return this;
     }
 
+    public WorkerBuilder disaggregation(Disaggregation value) {
+        disaggregation = value;
+        return this;
+    }
+
     /**
      * @throws IllegalArgumentException when it has no rank
      */
@@ -123,6 +130,7 @@ public final class WorkerBuilder {
                 offload,
                 priorities,
                 sessions,
-                weight);
+                weight,
+                disaggregation);
     }
 }

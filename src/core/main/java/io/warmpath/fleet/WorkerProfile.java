@@ -17,6 +17,7 @@ import java.util.Set;
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
+ * @param disaggregation which part of requests it does
  * @param disagreements where the engine says otherwise than the operator
  */
 public record WorkerProfile(
@@ -31,7 +32,38 @@ public record WorkerProfile(
         Offload offload,
         PriorityOrder priorities,
         SessionSupport sessions,
+        Disaggregation disaggregation,
         List<String> disagreements) {
+
+    /** Of one that does whole requests. */
+    public WorkerProfile(
+            EngineKind kind,
+            String version,
+            Set<String> models,
+            int blockSize,
+            boolean blockSizeAssumed,
+            int dpSize,
+            Capacity capacity,
+            List<EventEndpoint> events,
+            Offload offload,
+            PriorityOrder priorities,
+            SessionSupport sessions,
+            List<String> disagreements) {
+        this(
+                kind,
+                version,
+                models,
+                blockSize,
+                blockSizeAssumed,
+                dpSize,
+                capacity,
+                events,
+                offload,
+                priorities,
+                sessions,
+                Disaggregation.NONE,
+                disagreements);
+    }
 
     public WorkerProfile {
         models = Set.copyOf(models);

@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param pins how it is made to keep a prefix, null: asked
  * @param weight load that each rank can carry, {@link #MIN_WEIGHT} to {@link #MAX_WEIGHT}; 0: not
  *     told, which is {@link #USUAL_WEIGHT}
+ * @param role which part of requests it does, null: asked
+ * @param bootstrapPort of its registry, for decode engines; 0: asked
  */
 public record WorkerSpec(
         URI url,
@@ -53,7 +55,9 @@ public record WorkerSpec(
         Capacity capacity,
         Map<String, String> labels,
         @Nullable PinSupport pins,
-        double weight) {
+        double weight,
+        @Nullable Role role,
+        int bootstrapPort) {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
     private static final Pattern ENDPOINT = Pattern.compile("(tcp|ipc|inproc)://.+");
@@ -88,6 +92,10 @@ public record WorkerSpec(
                             + dpSize
                             + " must not be negative, dp-size at most "
                             + MAX_DP_SIZE);
+        }
+        if (bootstrapPort < 0 || bootstrapPort > 65535) {
+            throw new IllegalArgumentException(
+                    "worker " + url + ": bootstrap-port " + bootstrapPort + " is no port");
         }
         if (weight != 0 && !(weight >= MIN_WEIGHT && weight <= MAX_WEIGHT)) { // NaN, too
             throw new IllegalArgumentException(
@@ -153,7 +161,9 @@ public record WorkerSpec(
                 capacity.or(weaker.capacity),
                 joined,
                 pins == null ? weaker.pins : pins,
-                weight == 0 ? weaker.weight : weight);
+                weight == 0 ? weaker.weight : weight,
+                role == null ? weaker.role : role,
+                bootstrapPort == 0 ? weaker.bootstrapPort : bootstrapPort);
     }
 
     /** A URL as people write it; the error names what is wrong with it. */

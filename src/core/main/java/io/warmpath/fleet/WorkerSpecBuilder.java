@@ -28,6 +28,8 @@ public final class WorkerSpecBuilder {
     private Map<String, String> labels = Map.of();
     private @Nullable PinSupport pins;
     private double weight;
+    private @Nullable Role role;
+    private int bootstrapPort;
 
     /**
      * @param url as {@link WorkerSpec#parse} reads it
@@ -118,6 +120,15 @@ public final class WorkerSpecBuilder {
     }
 
     /**
+     * @param port of its registry; 0: not told
+     */
+    public WorkerSpecBuilder role(@Nullable Role value, int port) {
+        role = value;
+        bootstrapPort = port;
+        return this;
+    }
+
+    /**
      * @throws IllegalArgumentException with a sentence for the operator
      */
     public WorkerSpec build() {
@@ -139,6 +150,8 @@ public final class WorkerSpecBuilder {
                 capacity,
                 labels,
                 pins,
-                weight);
+                weight,
+                role,
+                bootstrapPort);
     }
 }

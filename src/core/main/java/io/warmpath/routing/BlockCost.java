@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * from there; S pool blocks; P pinned blocks, see {@link PinView}; W the worker's weight; active
  * blocks of running requests, new ones of this one, which together are the term decode_blocks;
  * taints as {@link TaintRules#costFactor}. When the candidates' block sizes differ, all terms are
- * in blocks of the smallest size, because a larger block is more work. Stateless.
+ * in blocks of the smallest size, because a larger block is more work. Of a request that is split,
+ * a worker that prefills has no term of decoding, one that decodes none of prefill. Stateless.
  */
 public final class BlockCost implements CostModel {
     /** What a decision tells of a candidate, in the order of {@link #terms}. */
@@ -60,7 +61,7 @@ public final class BlockCost implements CostModel {
         BlockWeights w = f.weights;
         double own = f.units;
         double raw =
-                w.trackPrefill()
+                w.trackPrefill() && f.request.part() != Part.DECODE
                         ? (double) (f.activePrefillTokens + f.request.promptTokens()) / f.unit
                         : 0;
         double decay = decay(f);
@@ -69,11 +70,12 @@ public final class BlockCost implements CostModel {
         double disk = w.diskWeight() * (f.external - f.host) * own;
         double shared = w.sharedMultiplier() * f.shared * own;
         double prefill = Math.max(0, raw - (device + host + disk + shared));
-        double decode = decodeBlocks * own;
+        boolean decodes = f.request.part() != Part.PREFILL;
+        double decode = decodes ? decodeBlocks * own : 0;
         double requests = w.activeRequestWeight() * f.activeRequests;
         double pin = f.pinned == 0 ? 0 : f.pinWeight() * f.pinned * own;
         // Exactly the plain sum where the weight is 1.
-        double active = f.activeBlocks * own;
+        double active = decodes ? f.activeBlocks * own : 0;
         double weighed = decode - active * (1 - 1 / f.weight);
         double work = w.prefillLoadScale() * prefill / f.weight + weighed + requests / f.weight;
         double cost = f.taintFactor * Math.max(0, work - pin);

@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
  * in prefill and in decoding. w: the worker's weight. p: {@link PinView#weight} times the prefill
  * of what is pinned there. t: {@link TaintRules#costFactor}.
  *
+ * <p>Of a request that is split, a worker that prefills pays what comes before the answer, without
+ * room, own and others; one that decodes pays these and its step alone.
+ *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
 public final class LatencyCost implements CostModel {
@@ -100,27 +103,28 @@ public final class LatencyCost implements CostModel {
         int host = (f.usable(f.host) - f.usable(f.gpu)) * f.blockSize;
         int cached = f.usable(f.external + f.sharedRun) * f.blockSize;
         int pool = cached - f.usable(f.host) * f.blockSize;
-        int fresh = Math.max(1, f.request.promptTokens() - cached);
-        double out = f.outputTokens;
+        boolean computes = f.request.part() != Part.DECODE;
+        int fresh = computes ? Math.max(1, f.request.promptTokens() - cached) : 0;
+        double out = f.request.part() == Part.PREFILL ? 0 : f.outputTokens;
         // Beyond those that were sent by gateways: what the engine itself tells that it runs.
         int requests = Math.max(s.requests(), f.activeRequests);
         double running = s.promptTokens() + requests * out / 2;
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
 
-        double wait = s.waitMillis(f.nowNanos);
-        double prefill = prefillFactor * priors.prefillMillis(fresh, cached);
-        double load = s.loadMillis(priors, f.fleet, host, pool);
+        double wait = computes ? s.waitMillis(f.nowNanos) : 0;
+        double prefill = computes ? prefillFactor * priors.prefillMillis(fresh, cached) : 0;
+        double load = computes ? s.loadMillis(priors, f.fleet, host, pool) : 0;
         double step = priors.stepMillis(requests, running);
         double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
-        double overdue = s.overdueMillis(f.nowNanos);
+        double overdue = computes ? s.overdueMillis(f.nowNanos) : 0;
         double decode = decodeFactor * f.decodeWeight * out;
         double own = decode * priors.growthMillis(requests, running);
         double others =
                 decode * requests * priors.growthMillis(1, f.request.promptTokens() + out / 2);
-        double price = 1 + (f.workPrice - 1) * coldPart(f, cached, fresh);
+        double price = computes ? 1 + (f.workPrice - 1) * coldPart(f, cached, fresh) : 1;
         double pin =
-                f.pinned == 0
+                f.pinned == 0 || !computes
                         ? 0
                         : prefillFactor
                                 * f.pinWeight()
@@ -247,7 +251,7 @@ public final class LatencyCost implements CostModel {
                 Term.STEP_MS.of(terms),
                 host,
                 pool,
-                f.outputTokens,
+                f.request.part() == Part.PREFILL ? 0 : f.outputTokens,
                 Term.PREFILL_FACTOR.of(terms),
                 Term.DECODE_FACTOR.of(terms));
     }

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param ineligible workers that are not among the candidates, for the explanation only
  * @param circumstances what held beside it, for the explanation only
  * @param pins who keeps a beginning of the prompt; null when nobody does
+ * @param part what the worker is to do of it
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -45,7 +46,8 @@ public record RoutingRequest(
         Detail detail,
         List<Ineligible> ineligible,
         Circumstances circumstances,
-        @Nullable PinView pins) {
+        @Nullable PinView pins,
+        Part part) {
 
     /** What the decision is made for. */
     public enum Detail {

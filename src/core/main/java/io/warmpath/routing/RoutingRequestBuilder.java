@@ -25,6 +25,7 @@ public final class RoutingRequestBuilder {
     private List<Ineligible> ineligible = List.of();
     private Circumstances circumstances = Circumstances.NONE;
     private @Nullable PinView pins;
+    private Part part = Part.WHOLE;
 
     RoutingRequestBuilder(List<Candidate> candidates, int promptTokens, List<PrefixMatch> matches) {
         this.candidates = candidates;
@@ -46,6 +47,7 @@ public final class RoutingRequestBuilder {
         ineligible = request.ineligible();
         circumstances = request.circumstances();
         pins = request.pins();
+        part = request.part();
     }
 
     public RoutingRequestBuilder matches(List<PrefixMatch> value) {
@@ -113,6 +115,11 @@ public final class RoutingRequestBuilder {
         return this;
     }
 
+    public RoutingRequestBuilder part(Part value) {
+        part = value;
+        return this;
+    }
+
     public RoutingRequest build() {
         return new RoutingRequest(
                 candidates,
@@ -129,6 +136,7 @@ public final class RoutingRequestBuilder {
                 detail,
                 ineligible,
                 circumstances,
-                pins);
+                pins,
+                part);
     }
 }

@@ -293,7 +293,9 @@ public final class Scorer {
                 f.external,
                 f.sharedRun,
                 f.usable(f.external + f.sharedRun) * f.blockSize,
-                f.weights.trackPrefill() ? prompt - (int) Math.round(effective * f.blockSize) : 0,
+                f.weights.trackPrefill() && f.request.part() != Part.DECODE
+                        ? prompt - (int) Math.round(effective * f.blockSize)
+                        : 0,
                 BlockCost.prefillBlocks(terms),
                 BlockCost.decodeBlocks(terms),
                 cost);

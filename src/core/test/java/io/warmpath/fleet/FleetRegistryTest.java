@@ -100,6 +100,8 @@ class FleetRegistryTest {
                 Capacity.UNKNOWN,
                 Map.of(),
                 null,
+                0,
+                null,
                 0);
     }
 
@@ -121,6 +123,8 @@ class FleetRegistryTest {
                 null,
                 Capacity.UNKNOWN,
                 Map.of(),
+                null,
+                0,
                 null,
                 0);
     }

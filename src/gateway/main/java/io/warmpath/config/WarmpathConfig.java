@@ -15,6 +15,7 @@ import io.warmpath.config.http.AuthConfig;
 import io.warmpath.config.http.HttpConfig;
 import io.warmpath.config.http.PickerConfig;
 import io.warmpath.config.router.AdmissionConfig;
+import io.warmpath.config.router.DisaggregationConfig;
 import io.warmpath.config.router.RouterConfig;
 import io.warmpath.config.router.RoutingConfig;
 import io.warmpath.config.router.SharedCacheConfig;
@@ -59,6 +60,8 @@ public interface WarmpathConfig {
     AdmissionConfig admission();
 
     RoutingConfig routing();
+
+    DisaggregationConfig disaggregation();
 
     IndexConfig index();
 

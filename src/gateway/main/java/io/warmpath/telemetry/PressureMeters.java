@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Tags;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Role;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.rates.FleetPressure;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ public final class PressureMeters {
     private final FleetRegistry fleet;
     private final Router router;
     private final MultiGauge pressure;
+    private final MultiGauge roles;
 
     private PressureMeters(MeterRegistry registry, FleetRegistry fleet, Router router) {
         this.fleet = fleet;
@@ -33,6 +35,12 @@ public final class PressureMeters {
                         .description(
                                 "Work that comes and waits against what the model's ready ranks can"
                                         + " do: above 1 queues grow without end")
+                        .register(registry);
+        roles =
+                MultiGauge.builder("warmpath.role.pressure")
+                        .description(
+                                "The same of the ranks of one role, where a model's requests are"
+                                        + " split: the higher one is short of workers")
                         .register(registry);
     }
 
@@ -56,10 +64,46 @@ public final class PressureMeters {
             }
         }
         pressure.register(rows, true);
+        roles.register(roleRows(), true);
+    }
+
+    private List<MultiGauge.Row<?>> roleRows() {
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        for (String model : fleet.snapshot().models()) {
+            if (rows.size() >= MOST_MODELS || fleet.snapshot().prefills(model).isEmpty()) {
+                continue;
+            }
+            for (Role role : Role.values()) {
+                if (of(model, role).isPresent()) {
+                    rows.add(
+                            MultiGauge.Row.of(
+                                    Tags.of("model", model, "role", role.label()),
+                                    this,
+                                    m ->
+                                            m.of(model, role)
+                                                    .map(FleetPressure::value)
+                                                    .orElse(Double.NaN)));
+                }
+            }
+        }
+        return rows;
+    }
+
+    private Optional<FleetPressure> of(String model, Role role) {
+        List<Candidate> candidates =
+                role == Role.PREFILL
+                        ? fleet.snapshot().prefills(model)
+                        : fleet.snapshot().candidates(model).stream()
+                                .filter(c -> c.worker().disaggregation().role() == role)
+                                .toList();
+        return of(model, candidates);
     }
 
     private Optional<FleetPressure> of(String model) {
-        List<Candidate> candidates = fleet.snapshot().candidates(model);
+        return of(model, fleet.snapshot().candidates(model));
+    }
+
+    private Optional<FleetPressure> of(String model, List<Candidate> candidates) {
         return candidates.isEmpty()
                 ? Optional.empty()
                 : router.forModel(model).pressure(candidates);

@@ -204,7 +204,8 @@ final class RequestPath {
                         pins,
                         shared,
                         System::nanoTime,
-                        hot);
+                        hot,
+                        FlowSettings.transfer(config.disaggregation()));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);
@@ -230,6 +231,8 @@ final class RequestPath {
                                         load,
                                         engines,
                                         0,
+                                        true,
+                                        () -> ThreadLocalRandom.current().nextLong(),
                                         pins,
                                         nextTurns,
                                         new AnswerReport.Parts(

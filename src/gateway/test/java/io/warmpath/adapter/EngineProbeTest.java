@@ -10,12 +10,14 @@ import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FakeEngine;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -83,6 +85,8 @@ class EngineProbeTest {
                 Capacity.UNKNOWN,
                 Map.of(),
                 null,
+                0,
+                null,
                 0);
     }
 
@@ -149,6 +153,35 @@ class EngineProbeTest {
                                 "tcp://10.0.0.7:5658",
                                 "kv-events")),
                 p.events());
+    }
+
+    @Test
+    void sglang_tells_its_role_and_takes_no_whole_request_then() throws ProbeException {
+        WorkerProfile prefill = probe(sglang("sglang-prefill-server_info.json")).learn(SPEC);
+        assertEquals(
+                new Disaggregation(Role.PREFILL, false, 18998, "mooncake"),
+                prefill.disaggregation());
+        WorkerProfile decode = probe(sglang("sglang-decode-server_info.json")).learn(SPEC);
+        assertEquals(
+                new Disaggregation(Role.DECODE, false, 0, "mooncake"), decode.disaggregation());
+        WorkerProfile whole = probe(sglang("sglang-server_info.json")).learn(SPEC);
+        assertEquals(Disaggregation.NONE, whole.disaggregation());
+        assertEquals(List.of(), prefill.disagreements());
+    }
+
+    @Test
+    void a_role_that_an_operator_gives_goes_before_the_engines() throws ProbeException {
+        WorkerSpec decode = new WorkerSpecBuilder(SPEC.url()).role(Role.DECODE, 0).build();
+        WorkerProfile vllm = probe(vllm()).learn(decode);
+        assertEquals(new Disaggregation(Role.DECODE, true, 0, ""), vllm.disaggregation());
+        assertEquals(List.of(), vllm.disagreements());
+        WorkerSpec prefill = new WorkerSpecBuilder(SPEC.url()).role(Role.PREFILL, 9000).build();
+        WorkerProfile sglang = probe(sglang("sglang-decode-server_info.json")).learn(prefill);
+        assertEquals(
+                new Disaggregation(Role.PREFILL, false, 9000, "mooncake"), sglang.disaggregation());
+        assertEquals(
+                List.of("role: prefill by its record, decode by its engine"),
+                sglang.disagreements());
     }
 
     @Test

@@ -93,6 +93,7 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
@@ -203,6 +204,7 @@ final class Gateway implements AutoCloseable {
     volatile EngineTokenizer engineTokens = EngineTokenizer.NONE;
     volatile boolean warm = true;
     volatile Tracing tracing = Tracing.NONE;
+    final AtomicLong rooms = new AtomicLong(1_000);
 
     /** Client connections that the gateway has not yet seen the end of. */
     final AtomicInteger connections = new AtomicInteger();
@@ -497,7 +499,8 @@ final class Gateway implements AutoCloseable {
                         pins,
                         null,
                         System::nanoTime,
-                        null);
+                        null,
+                        new TransferCost(0, 0, 0));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);
@@ -526,6 +529,8 @@ final class Gateway implements AutoCloseable {
                                         books,
                                         engines,
                                         0,
+                                        true,
+                                        () -> rooms.addAndGet(0x9E3779B97F4A7C15L),
                                         pins,
                                         nextTurns,
                                         new AnswerReport.Parts(

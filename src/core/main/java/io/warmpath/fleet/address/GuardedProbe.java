@@ -57,6 +57,7 @@ public final class GuardedProbe implements WorkerProbe {
                 offload,
                 learnt.priorities(),
                 learnt.sessions(),
+                learnt.disaggregation(),
                 disagreements);
     }
 

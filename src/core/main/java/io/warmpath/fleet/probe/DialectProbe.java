@@ -3,6 +3,7 @@ package io.warmpath.fleet.probe;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import java.io.IOException;
@@ -102,6 +103,7 @@ public final class DialectProbe implements WorkerProbe {
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
                     facts.sessions(),
+                    facts.disaggregation().or(spec, facts.kind()),
                     disagreements(spec, facts, listed.size(), served.size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);
@@ -150,6 +152,15 @@ public final class DialectProbe implements WorkerProbe {
                 "max-num-batched-tokens",
                 spec.capacity().batchedTokens(),
                 facts.capacity().batchedTokens());
+        Role told = facts.disaggregation().role();
+        if (spec.role() != null && spec.role() != told && facts.kind() == EngineKind.SGLANG) {
+            all.add(
+                    "role: "
+                            + spec.role().label()
+                            + " by its record, "
+                            + told.label()
+                            + " by its engine");
+        }
         compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
         return all;
     }

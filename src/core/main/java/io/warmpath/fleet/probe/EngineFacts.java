@@ -1,6 +1,7 @@
 package io.warmpath.fleet.probe;
 
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Offload;
@@ -19,6 +20,7 @@ import java.util.List;
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
+ * @param disaggregation which part of requests it does
  */
 public record EngineFacts(
         EngineKind kind,
@@ -29,7 +31,8 @@ public record EngineFacts(
         List<EventEndpoint> events,
         Offload offload,
         PriorityOrder priorities,
-        SessionSupport sessions) {
+        SessionSupport sessions,
+        Disaggregation disaggregation) {
 
     /** An engine that says nothing of memory below its device's, of priorities or of sessions. */
     public EngineFacts(
@@ -48,7 +51,8 @@ public record EngineFacts(
                 events,
                 Offload.NONE,
                 PriorityOrder.NOT_TAKEN,
-                SessionSupport.STICKY);
+                SessionSupport.STICKY,
+                Disaggregation.NONE);
     }
 
     public EngineFacts {

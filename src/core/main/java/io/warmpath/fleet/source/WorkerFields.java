@@ -4,6 +4,7 @@ import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -50,6 +51,8 @@ public final class WorkerFields {
                     "priority",
                     "pins",
                     "weight",
+                    "role",
+                    "bootstrap-port",
                     "sglang-hicache-mooncake",
                     "vllm-mooncake-store");
 
@@ -137,6 +140,7 @@ public final class WorkerFields {
         String priority = text("priority");
         String pins = text("pins");
         String topic = text("topic");
+        String role = text("role");
         return new WorkerSpecBuilder(WorkerSpec.parse(url))
                 .name(text("name"))
                 .id(id())
@@ -159,6 +163,7 @@ public final class WorkerFields {
                 .labels(labels())
                 .pins(pins == null ? null : PinSupport.parse(pins))
                 .weight(weight())
+                .role(role == null ? null : Role.parse(role), (int) number("bootstrap-port", 65535))
                 .build();
     }
 

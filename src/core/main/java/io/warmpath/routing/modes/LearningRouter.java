@@ -3,6 +3,7 @@ package io.warmpath.routing.modes;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadBook;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -44,8 +45,13 @@ final class LearningRouter implements Router {
 
     @Override
     public Sent sent(RoutingDecision decision, boolean streamed) {
-        computed.sent(decision, rates);
-        return rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), streamed);
+        // Who decodes has the first token from elsewhere: its time tells nothing of this worker.
+        boolean computes = decision.request().part() != Part.DECODE;
+        if (computes) {
+            computed.sent(decision, rates);
+        }
+        return rates.sent(
+                decision.chosen().candidate().slot(), scorer.work(decision), streamed && computes);
     }
 
     @Override

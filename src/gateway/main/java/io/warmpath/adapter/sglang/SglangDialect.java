@@ -4,11 +4,13 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
@@ -109,7 +111,8 @@ public final class SglangDialect implements EngineDialect {
                             List.of(),
                             offload(worker, info),
                             priorities(info),
-                            sessions(info)));
+                            sessions(info),
+                            disaggregation(info)));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -123,7 +126,8 @@ public final class SglangDialect implements EngineDialect {
                         endpoints(worker, events, ranks),
                         offload(worker, info),
                         priorities(info),
-                        sessions(info)));
+                        sessions(info),
+                        disaggregation(info)));
     }
 
     /** The server's arguments are members of the answer, by their names. */
@@ -166,6 +170,23 @@ public final class SglangDialect implements EngineDialect {
                         && info.path("reasoning_parser").asText("null").equals("null")
                 ? SessionSupport.STREAMING
                 : SessionSupport.STICKY;
+    }
+
+    /** An engine of a role answers no request alone: without a room it says 400. */
+    private static Disaggregation disaggregation(JsonNode info) {
+        Role role =
+                switch (info.path("disaggregation_mode").asText("null")) {
+                    case "prefill" -> Role.PREFILL;
+                    case "decode" -> Role.DECODE;
+                    default -> Role.BOTH;
+                };
+        if (role == Role.BOTH) {
+            return Disaggregation.NONE;
+        }
+        // Every engine has the argument; the registry is the prefill engine's.
+        int port = role == Role.PREFILL ? number(info, "disaggregation_bootstrap_port", 0) : 0;
+        String transfer = info.path("disaggregation_transfer_backend").asText("");
+        return new Disaggregation(role, false, port, transfer);
     }
 
     /**

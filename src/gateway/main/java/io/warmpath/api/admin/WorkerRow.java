@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param sources who names it, the strongest first
  * @param disagreements what its sources say differently
  * @param pins how it keeps what clients pin
+ * @param role which part of requests it does: prefill, decode or both
+ * @param bootstrapPort where decode engines find its registry; 0: it has none
  * @param eventsFollowed this gateway listens to its events
  * @param tokens where those of its models' prompts come from, by model
  * @param tokensDrifted prompts whose ids here are not the engine's
@@ -59,6 +61,8 @@ public record WorkerRow(
         List<String> tokensDrifted,
         List<String> taints,
         double weight,
+        String role,
+        int bootstrapPort,
         Map<String, String> labels,
         int maxNumBatchedTokens,
         long totalKvBlocks,
@@ -132,6 +136,8 @@ public record WorkerRow(
                 List.copyOf(facts.drifted().apply(w.kind())),
                 w.taints().stream().map(Taint::toString).toList(),
                 w.weight(),
+                w.disaggregation().role().label(),
+                w.disaggregation().bootstrapPort(),
                 new TreeMap<>(status.spec().labels()),
                 w.capacity().batchedTokens(),
                 w.capacity().kvBlocks(),

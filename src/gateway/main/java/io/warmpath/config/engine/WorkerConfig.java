@@ -103,6 +103,22 @@ public interface WorkerConfig {
 
     @Setting(
             doc =
+                    "Which part of requests it does: prefill, decode or both; default: asked of"
+                            + " SGLang, vLLM does not say. See disaggregation.md.")
+    Optional<String> role();
+
+    @WithDefault("0")
+    @Setting(
+            doc =
+                    "Port of an SGLang prefill engine's registry, at its own host, where decode"
+                            + " engines find it; 0: asked of the engine.",
+            unit = "port",
+            min = 0,
+            max = 65535)
+    int bootstrapPort();
+
+    @Setting(
+            doc =
                     "How it is made to keep what clients pin: rpc, kv-hints, priority, keep-alive or"
                             + " none; default: asked of the engine, see agents.md.")
     Optional<String> pins();

@@ -10,12 +10,21 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.TierBlocks;
 import io.warmpath.session.SessionControl;
+import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** The decision as response headers. */
 public final class Explanation {
+    /** What is said of a prompt is said of where it is computed. */
+    private static final List<String> OF_PREFILL =
+            List.of(
+                    "x-warmpath-predicted-cached-tokens",
+                    "x-warmpath-matched-blocks",
+                    "x-warmpath-events",
+                    "x-warmpath-tokens");
+
     private Explanation() {}
 
     /**
@@ -71,6 +80,21 @@ public final class Explanation {
         h.add("x-warmpath-cost-model", decision.options().shownCost().flag());
         h.add("x-warmpath-reason", ascii(decision.reason()));
         return h;
+    }
+
+    /** Who computes the prompt, where that is another worker than the one that answers. */
+    public static void addPrefill(
+            MultiMap to, RoutingDecision prefill, int promptTokens, boolean several) {
+        Score s = prefill.chosen();
+        to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
+        to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
+        to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
+        for (String name : OF_PREFILL) {
+            String there = headers(prefill, promptTokens, several).get(name);
+            if (there != null) {
+                to.set(name, there);
+            }
+        }
     }
 
     private static String prompt(RoutingDecision decision) {

@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
@@ -14,6 +15,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.HeaderList;
@@ -33,16 +35,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Until the first token nothing reaches the client, so that a failure can be answered by another
  * attempt. All on the request's event loop.
  */
-final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.Source {
+final class Attempt
+        implements UpstreamListener, UpstreamCall.Watch, Relocation.Source, PrefillLeg.Owner {
     /** A detached error answer is read this far, so that its connection can be used again. */
     private static final int DRAIN_BYTES = 64 << 10;
 
     private static final byte[] NOTHING = {};
 
+    /** The engine that decodes has so long to refuse what the one that prefills has refused. */
+    private static final long REFUSAL_MILLIS = 1000;
+
     private final RequestScope scope;
     private final AttemptOwner owner;
     private AttemptBooks books;
     private @Nullable UpstreamCall call;
+    private @Nullable PrefillLeg prefill;
     private AttemptState state = AttemptState.READY;
     private @Nullable MultiMap headers; // from the head on
     private @Nullable AnswerPipe pipe; // from the head on
@@ -96,7 +103,8 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                         scope.prompt,
                         books.decision(),
                         session != null && session.appends());
-        asked = EngineAsk.of(scope, to, pin);
+        Planner.Decided computes = books.decided().prefill();
+        asked = EngineAsk.of(scope, to, pin, computes == null ? null : meeting(computes));
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Continued continued = books.continued();
@@ -126,6 +134,65 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
                                         : continued.joining(this));
         call.watchedBy(this);
         become(AttemptState.SENT);
+        if (computes != null) {
+            PrefillLeg leg = new PrefillLeg(scope, computes, this);
+            prefill = leg;
+            leg.start(asked.changes());
+        }
+    }
+
+    /** Where this worker finds the one that computes the prompt. */
+    private Bootstrap meeting(Planner.Decided computes) {
+        Candidate c = computes.decision().chosen().candidate();
+        return Bootstrap.of(
+                EngineAddress.of(c.worker().url()).host(),
+                c.worker().disaggregation().bootstrapPort(),
+                c.worker().ranks().size(),
+                c.dpRank(),
+                scope.parts.sending().random().getAsLong());
+    }
+
+    @Override
+    public void prefillFailed(PrefillLeg leg, GatewayError error) {
+        if (leg != prefill || state.isOver() || state == AttemptState.PASSING) {
+            return; // what has begun to reach the client has all that it needs of it
+        }
+        try {
+            if (leg.refused()) {
+                // As this worker will, in its own words: unless it waits for what never comes.
+                scope.context.owner().setTimer(REFUSAL_MILLIS, t -> unlessAnswered(error));
+                return;
+            }
+            UpstreamCall waiting = call;
+            if (waiting != null) {
+                waiting.cancel();
+            }
+            become(AttemptState.CLOSED);
+            close();
+            RetryCause known = EngineFailures.retryCause(error, scope.request().stream());
+            RetryCause cause = known == null ? RetryCause.BROKE : known;
+            scope.parts.metrics().disagg().failed(cause);
+            if (!owner.retryWithout(leg.candidate(), cause)) {
+                owner.refused(Outcome.UPSTREAM_FAILED, error);
+            }
+        } catch (RuntimeException e) {
+            owner.crashed(e);
+        }
+    }
+
+    private void unlessAnswered(GatewayError error) {
+        UpstreamCall waiting = call;
+        if (state != AttemptState.SENT || waiting == null) {
+            return;
+        }
+        try {
+            waiting.cancel();
+            become(AttemptState.CLOSED);
+            close();
+            owner.refused(Outcome.UPSTREAM_FAILED, error);
+        } catch (RuntimeException e) {
+            owner.crashed(e);
+        }
     }
 
     /** For who retries on its own. */
@@ -256,6 +323,9 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
             int complete = p.scan(b, from, length);
             if (p.hasOutput()) {
                 books.output(status, p);
+                if (prefill != null) {
+                    prefill.arrived();
+                }
             }
             books.progress(p);
             if (p.cutUsage(b, from, length, complete, received)) {
@@ -467,7 +537,7 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
         become(AttemptState.PASSING);
         owner.won(this);
         InferenceRequest request = scope.request();
-        MultiMap own = scope.explanation(books.decision(), books.promptTokens(), asked.priority());
+        MultiMap own = scope.explanation(books.decided(), books.promptTokens(), asked.priority());
         if (own != null && request.form().explain() && p.isStream()) {
             scope.answer.explain(books.decision());
         }
@@ -481,6 +551,11 @@ final class Attempt implements UpstreamListener, UpstreamCall.Watch, Relocation.
     }
 
     private void close() {
+        PrefillLeg leg = prefill;
+        if (leg != null) {
+            prefill = null;
+            leg.stop();
+        }
         Relocation unused = kept;
         if (unused != null) {
             kept = null;

@@ -65,6 +65,11 @@ final class AttemptBooks {
         return decision().chosen().candidate();
     }
 
+    /** Tokens of the prompt that were predicted to be cached where it is computed. */
+    private int predictedCached() {
+        return decided.computing().chosen().cachedTokens();
+    }
+
     /** The stream that it goes on with; null: it begins the answer. */
     @Nullable Continued continued() {
         return continued;
@@ -125,7 +130,7 @@ final class AttemptBooks {
                         scope.meters(),
                         request,
                         scope.prompt,
-                        decision(),
+                        decided.computing(),
                         promptTokens,
                         continued,
                         model);
@@ -176,7 +181,7 @@ final class AttemptBooks {
             scope.parts.retries().firstToken(request.model(), firstTokenNanos);
         }
         if (!request.passThrough()) {
-            if (!late) {
+            if (!late && decided.prefill() == null) {
                 fleet().firstToken(
                                 candidate().worker().id(),
                                 firstTokenNanos,
@@ -220,7 +225,7 @@ final class AttemptBooks {
         if (traced != null) {
             boolean whole = problem.isEmpty() || (pipe != null && pipe.done());
             if (whole && report != null && report.isComparable(s)) {
-                traced.compared(decision().chosen().cachedTokens(), ending.cachedTokens());
+                traced.compared(predictedCached(), ending.cachedTokens());
             }
             traced.ended(problem, ending, scope.now());
         }
@@ -279,7 +284,7 @@ final class AttemptBooks {
         if (r != null) {
             return r.before().cachedTokens();
         }
-        return reported < 0 && promptTokens >= 0 ? decision().chosen().cachedTokens() : reported;
+        return reported < 0 && promptTokens >= 0 ? predictedCached() : reported;
     }
 
     /** Tokens that this worker has found cached of the request's own prompt; -1: not known. */

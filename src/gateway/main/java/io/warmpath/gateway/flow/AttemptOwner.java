@@ -43,6 +43,12 @@ interface AttemptOwner {
      */
     boolean retryElsewhere(Attempt failed, RetryCause cause);
 
+    /**
+     * As {@link #retryElsewhere}, where it was another worker that failed: the one that was to
+     * compute its prompt.
+     */
+    boolean retryWithout(Candidate prefill, RetryCause cause);
+
     /** RetryState the same worker again over a new connection. */
     boolean retryOnFreshConnection(Attempt failed);
 

@@ -5,6 +5,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.request.BodyChanges;
+import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.InferenceRequest;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -30,11 +31,13 @@ record EngineAsk(
 
     /**
      * @param pin what is to be kept of the prompt; null: nothing
+     * @param meeting where the two halves of a split request meet; null: it is sent whole
      */
-    static EngineAsk of(RequestScope scope, Candidate to, @Nullable PinTurn pin) {
+    static EngineAsk of(
+            RequestScope scope, Candidate to, @Nullable PinTurn pin, @Nullable Bootstrap meeting) {
         GatewayOptions options = scope.parts.options();
         InferenceRequest request = scope.request();
-        BodyChanges changes = BodyChanges.NONE;
+        BodyChanges changes = BodyChanges.NONE.withBootstrap(meeting);
         if (request.salt().toSend() != null) {
             changes = changes.withCacheSalt(request.salt().toSend());
         }

@@ -230,6 +230,18 @@ final class Exchange
 
     @Override
     public boolean retryElsewhere(Attempt failed, RetryCause cause) {
+        return retry(failed.candidate(), cause, failed);
+    }
+
+    @Override
+    public boolean retryWithout(Candidate prefill, RetryCause cause) {
+        return retry(prefill, cause, null);
+    }
+
+    /**
+     * @param of it was asked; null: it is over already
+     */
+    private boolean retry(Candidate failed, RetryCause cause, @Nullable Attempt of) {
         if (isOver()) {
             return false;
         }
@@ -237,7 +249,7 @@ final class Exchange
         boolean pinned = scope.request().routing().pinnedWorker().isPresent();
         switch (scope.parts
                 .retries()
-                .failed(scope.retryState, failed.candidate().worker().id(), begun, pinned)) {
+                .failed(scope.retryState, failed.worker().id(), begun, pinned)) {
             case NO_OTHER -> {
                 return false;
             }
@@ -251,7 +263,9 @@ final class Exchange
         if (second == null) {
             return false;
         }
-        failed.detach();
+        if (of != null) {
+            of.detach();
+        }
         scope.parts.metrics().retried(cause);
         // A new connection: when several engines restart together, the pooled ones to this worker
         // may be dead too.

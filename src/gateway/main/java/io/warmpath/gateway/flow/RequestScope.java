@@ -23,7 +23,6 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.routing.RoutingDecision;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -172,7 +171,7 @@ final class RequestScope {
     }
 
     GatewayError noWorker() {
-        return new GatewayError.NoHealthyWorker(request.model(), parts.options().retryAfter());
+        return WorkerChoice.whyNone(this);
     }
 
     /** Its load is booked where the decision says. */
@@ -186,7 +185,7 @@ final class RequestScope {
      * @return null: it is not explained why this worker was chosen
      */
     @Nullable MultiMap explanation(
-            RoutingDecision decision, int promptTokens, OptionalInt enginePriority) {
+            Planner.Decided decided, int promptTokens, OptionalInt enginePriority) {
         boolean explain =
                 switch (parts.options().explain()) {
                     case OFF -> false;
@@ -197,7 +196,11 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        MultiMap own = Explanation.headers(decision, promptTokens, request.form().several());
+        boolean several = request.form().several();
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens, several);
+        if (decided.prefill() != null) {
+            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, several);
+        }
         Explanation.addHints(
                 own,
                 request,

@@ -6,11 +6,14 @@ import io.warmpath.gateway.pin.Pins;
 import io.warmpath.gateway.request.Sender;
 import io.warmpath.load.LoadBook;
 import io.warmpath.upstream.EngineClient;
+import java.util.function.LongSupplier;
 
 /**
  * What a request meets at its worker.
  *
  * @param fallbacks workers that are named beside the chosen one, at most
+ * @param splits it can send the two halves of a request to two workers
+ * @param random 64 random bits
  * @param pins what clients want to have kept in cache
  * @param nextTurns what is computed ahead once an answer has ended
  * @param reports what is held against engines' own figures
@@ -19,10 +22,20 @@ public record Sending(
         LoadBook load,
         EngineClient engines,
         int fallbacks,
+        boolean splits,
+        LongSupplier random,
         Pins pins,
         NextTurn.Parts nextTurns,
         AnswerReport.Parts reports) {
     Sending by(Sender sender) {
-        return new Sending(load, sender.engines(), sender.fallbacks(), pins, nextTurns, reports);
+        return new Sending(
+                load,
+                sender.engines(),
+                sender.fallbacks(),
+                false,
+                random,
+                pins,
+                nextTurns,
+                reports);
     }
 }

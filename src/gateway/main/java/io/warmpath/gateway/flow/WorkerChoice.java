@@ -1,8 +1,11 @@
 package io.warmpath.gateway.flow;
 
+import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.agent.SessionTurn;
@@ -10,6 +13,7 @@ import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jboss.logging.Logger;
@@ -32,15 +36,79 @@ final class WorkerChoice {
         if (!request.routing().workers().isEmpty()) {
             all = all.stream().filter(c -> request.routing().reaches(c.worker().id())).toList();
         }
+        all = answering(scope, all);
         SessionTurn turn = scope.session();
         return turn == null ? all : turn.narrow(all);
+    }
+
+    /** Those that can answer: who only decodes needs somebody that prefills. */
+    private static List<Candidate> answering(RequestScope scope, List<Candidate> all) {
+        if (all.stream().allMatch(c -> c.worker().disaggregation().alone())
+                || !prefills(scope).isEmpty()) {
+            return all;
+        }
+        return all.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+    }
+
+    /**
+     * Those that can compute the prompt for another worker, and have not failed the request. Empty
+     * where it cannot be split: engines hang with several answers to one prompt, and other APIs
+     * than those of answers have no halves.
+     */
+    private static List<Candidate> prefills(RequestScope scope) {
+        InferenceRequest request = scope.request();
+        if (!splits(scope)) {
+            return List.of();
+        }
+        List<Candidate> all = scope.parts.planning().fleet().snapshot().prefills(request.model());
+        List<Long> failed = scope.retryState.failed();
+        return failed.isEmpty()
+                ? all
+                : all.stream().filter(c -> !failed.contains(c.worker().id())).toList();
+    }
+
+    private static boolean splits(RequestScope scope) {
+        InferenceRequest request = scope.request();
+        return scope.parts.sending().splits()
+                && scope.form.isAsSent()
+                && !request.passThrough()
+                && !request.form().several();
+    }
+
+    /** What is said where there is no candidate. */
+    static GatewayError whyNone(RequestScope scope) {
+        String model = scope.request().model();
+        Duration later = scope.parts.options().retryAfter();
+        FleetSnapshot fleet = scope.parts.planning().fleet().snapshot();
+        List<Worker> serving =
+                fleet.workers().stream().filter(w -> w.models().contains(model)).toList();
+        if (serving.isEmpty() || serving.stream().anyMatch(w -> w.disaggregation().alone())) {
+            return new GatewayError.NoHealthyWorker(model, later);
+        }
+        if (!splits(scope)) {
+            boolean several = scope.request().form().several();
+            return new GatewayError.BadRequest(
+                    several ? "n" : "model",
+                    (several ? "Several answers to one prompt need" : "This request needs")
+                            + " a worker that does whole requests, and those of the model `"
+                            + model
+                            + "` have the roles prefill and decode only; "
+                            + (several
+                                    ? "send one request per answer."
+                                    : "add a worker without a role."));
+        }
+        Role missing = fleet.prefills(model).isEmpty() ? Role.PREFILL : Role.DECODE;
+        return new GatewayError.NoHealthyWorker(
+                model, later, "none of the role " + missing.label() + " is ready");
     }
 
     /** Those that have not failed the request. */
     private static List<Candidate> others(RequestScope scope) {
         Fleet fleet = scope.parts.planning().fleet();
-        return Planner.candidates(
-                fleet, scope.request().model(), scope.retryState.failed(), scope.draw);
+        return answering(
+                scope,
+                Planner.candidates(
+                        fleet, scope.request().model(), scope.retryState.failed(), scope.draw));
     }
 
     /** Those beside this worker that have not failed the request. */
@@ -72,6 +140,7 @@ final class WorkerChoice {
                         scope.request(),
                         scope.occasion(DecisionCause.FIRST),
                         candidates,
+                        prefills(scope),
                         scope.prompt.tokens(),
                         scope.prompt.named(),
                         known,
@@ -110,6 +179,7 @@ final class WorkerChoice {
                             scope.request(),
                             scope.occasion(why),
                             left,
+                            prefills(scope),
                             scope.prompt.tokens(),
                             scope.prompt.named(),
                             null,

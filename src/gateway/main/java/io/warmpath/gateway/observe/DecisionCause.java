@@ -11,5 +11,7 @@ public enum DecisionCause {
     /** The worker that has it is late. */
     HEDGE,
     /** Somebody else will send it. */
-    RESERVATION
+    RESERVATION,
+    /** Its prompt is computed for another worker, which answers. */
+    PREFILL
 }

@@ -124,6 +124,7 @@ public final class FlowMetrics {
     private final Tracing tracing;
     private final PredictionMeters predictions;
     private final PrefillMeters prefills;
+    private final DisaggMeters disagg;
     private final EnumCounters<RouterMode> decisions;
     private final Counter indexFailures;
     private final Map<String, ModelMeters> models = new ConcurrentHashMap<>();
@@ -147,6 +148,7 @@ public final class FlowMetrics {
         this.tracing = tracing;
         this.predictions = new PredictionMeters(registry);
         this.prefills = new PrefillMeters(registry);
+        this.disagg = new DisaggMeters(registry);
         outcomes =
                 new EnumCounters<>(
                         registry,
@@ -244,6 +246,11 @@ public final class FlowMetrics {
     /** Prompts that are computed ahead. */
     public PrefillMeters prefills() {
         return prefills;
+    }
+
+    /** Requests of which one worker does one half, and another one the other. */
+    public DisaggMeters disagg() {
+        return disagg;
     }
 
     public void started() {

@@ -197,6 +197,7 @@ public final class Advisor {
                                     request,
                                     occasion(request),
                                     candidates,
+                                    List.of(),
                                     tokens,
                                     named,
                                     known,
@@ -278,9 +279,10 @@ public final class Advisor {
         List<Candidate> all =
                 Planner.candidates(
                         planning.fleet(), question.request().model(), List.of(), NO_DRAW);
-        return question.workers().isEmpty()
-                ? all
-                : all.stream().filter(c -> question.allows(c.worker())).toList();
+        // Who sends a request itself sends it to one worker.
+        return all.stream()
+                .filter(c -> c.worker().disaggregation().alone() && question.allows(c.worker()))
+                .toList();
     }
 
     /**

@@ -6,8 +6,10 @@ import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Worker;
+import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.DecisionLog;
 import io.warmpath.gateway.observe.Dependency;
+import io.warmpath.gateway.observe.DisaggMeters;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.Occasion;
 import io.warmpath.gateway.observe.Tracing;
@@ -27,12 +29,14 @@ import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.TaintMatch;
 import io.warmpath.routing.TaintRules;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -62,6 +66,7 @@ public final class Planner {
     private final @Nullable SharedCache shared;
     private final LongSupplier nanoTime;
     private final @Nullable HotPrompts hot;
+    private final Splitting splitting;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -78,8 +83,10 @@ public final class Planner {
             Pins pins,
             @Nullable SharedCache shared,
             LongSupplier nanoTime,
-            @Nullable HotPrompts hot) {
+            @Nullable HotPrompts hot,
+            TransferCost transfer) {
         this.hot = hot;
+        this.splitting = new Splitting(transfer);
         this.pins = pins;
         this.shared = shared;
         this.nanoTime = nanoTime;
@@ -96,8 +103,17 @@ public final class Planner {
 
     /**
      * @param noted in the log of decisions; null: it is not
+     * @param prefill who computes the prompt for the chosen one; null: it does so itself
      */
-    public record Decided(RoutingDecision decision, DecisionLog.@Nullable Noted noted) {}
+    public record Decided(
+            RoutingDecision decision,
+            DecisionLog.@Nullable Noted noted,
+            @Nullable Decided prefill) {
+        /** The decision that says what of the prompt was cached where it is computed. */
+        public RoutingDecision computing() {
+            return prefill == null ? decision : prefill.decision;
+        }
+    }
 
     /**
      * The ranks this request may go to: the healthy ones as far as they are open to it, or, when
@@ -121,6 +137,7 @@ public final class Planner {
     /**
      * @param occasion for the log of decisions
      * @param candidates not empty
+     * @param prefills who can compute the prompt for those of them that only decode
      * @param tokens the prompt, or null when it is not known
      * @param known what the index answered already; null: it is asked
      * @param named its blocks by name, one entry per block size met so far; added to
@@ -132,12 +149,68 @@ public final class Planner {
             InferenceRequest request,
             Occasion occasion,
             List<Candidate> candidates,
+            List<Candidate> prefills,
             @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
             Function<Worker, String> others,
             Tracing.@Nullable Trace trace) {
+        Splitting.Plan plan =
+                splitting.plan(
+                        (asked, among, part) -> dryRun(asked, among, part, tokens, others),
+                        request,
+                        candidates,
+                        prefills,
+                        tokens);
+        if (!prefills.isEmpty()) {
+            metrics.disagg()
+                    .decided(
+                            plan.part() == Part.WHOLE
+                                    ? DisaggMeters.Plan.WHOLE
+                                    : DisaggMeters.Plan.SPLIT);
+        }
+        Decided prefill =
+                plan.part() == Part.WHOLE
+                        ? null
+                        : decide(
+                                request.unpinned(),
+                                occasion.because(DecisionCause.PREFILL),
+                                prefills,
+                                Part.PREFILL,
+                                tokens,
+                                named,
+                                null,
+                                queuedNanos,
+                                others,
+                                trace,
+                                null);
+        return decide(
+                request,
+                occasion,
+                plan.candidates(),
+                plan.part(),
+                tokens,
+                named,
+                plan.part() == Part.WHOLE && plan.candidates() == candidates ? known : null,
+                queuedNanos,
+                others,
+                trace,
+                prefill);
+    }
+
+    private Decided decide(
+            InferenceRequest request,
+            Occasion occasion,
+            List<Candidate> candidates,
+            Part part,
+            @Nullable EnginePrompts tokens,
+            List<PromptBlocks> named,
+            @Nullable List<PrefixMatch> known,
+            long queuedNanos,
+            Function<Worker, String> others,
+            Tracing.@Nullable Trace trace,
+            @Nullable Decided prefill) {
         DecisionLog.Wanted wanted = log.wanted(candidates.size());
         boolean inFull = request.form().explain() || wanted.terms();
         RoutingDecision decision =
@@ -149,6 +222,7 @@ public final class Planner {
                         known,
                         circumstances(
                                 request, tokens, queuedNanos, inFull ? candidates : List.of()),
+                        part,
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.form().explain()
                                 ? ineligible(request.model(), candidates, others)
@@ -158,7 +232,7 @@ public final class Planner {
         if (shared != null) {
             shared.decided(decision);
         }
-        return new Decided(decision, log.add(request, occasion, decision, wanted));
+        return new Decided(decision, log.add(request, occasion, decision, wanted), prefill);
     }
 
     /**
@@ -171,6 +245,15 @@ public final class Planner {
             List<Candidate> candidates,
             @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
+        return dryRun(request, candidates, Part.WHOLE, tokens, others);
+    }
+
+    private RoutingDecision dryRun(
+            InferenceRequest request,
+            List<Candidate> candidates,
+            Part part,
+            @Nullable EnginePrompts tokens,
+            Function<Worker, String> others) {
         return ask(
                 request,
                 candidates,
@@ -178,6 +261,7 @@ public final class Planner {
                 new ArrayList<>(1),
                 null,
                 circumstances(request, tokens, 0, candidates),
+                part,
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others),
                 null);
@@ -190,6 +274,7 @@ public final class Planner {
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
+            Part part,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible,
             Tracing.@Nullable Trace trace) {
@@ -214,6 +299,7 @@ public final class Planner {
                                         .shared(tokens == null ? null : tokens.shared())
                                         .outputTokens(request.hints().expectedOutput())
                                         .mostOutputTokens(request.form().mostTokens())
+                                        .part(part)
                                         .detail(detail)
                                         .ineligible(ineligible)
                                         .circumstances(circumstances)

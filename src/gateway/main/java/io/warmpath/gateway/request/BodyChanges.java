@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param dropNvext {@code nvext} was for a gateway and goes no further
  * @param sessionId value of {@code session_id}; null leaves it alone
  * @param append what is new to the engine's session; null: the prompt is sent whole
+ * @param bootstrap where the two halves of a split request meet; null: it is sent whole
  */
 public record BodyChanges(
         OptionalInt dpRank,
@@ -25,7 +26,8 @@ public record BodyChanges(
         boolean includeUsage,
         boolean dropNvext,
         @Nullable String sessionId,
-        @Nullable SessionAppend append) {
+        @Nullable SessionAppend append,
+        @Nullable Bootstrap bootstrap) {
     public static final BodyChanges NONE =
             new BodyChanges(
                     OptionalInt.empty(),
@@ -35,6 +37,7 @@ public record BodyChanges(
                     false,
                     false,
                     false,
+                    null,
                     null,
                     null);
 
@@ -48,12 +51,22 @@ public record BodyChanges(
                 includeUsage,
                 dropNvext,
                 sessionId,
-                append);
+                append,
+                bootstrap);
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
         return new BodyChanges(
-                dpRank, salt, model, priority, greedy, includeUsage, dropNvext, sessionId, append);
+                dpRank,
+                salt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append,
+                bootstrap);
     }
 
     public BodyChanges withModel(String name) {
@@ -66,7 +79,8 @@ public record BodyChanges(
                 includeUsage,
                 dropNvext,
                 sessionId,
-                append);
+                append,
+                bootstrap);
     }
 
     public BodyChanges withPriority(int value) {
@@ -79,7 +93,8 @@ public record BodyChanges(
                 includeUsage,
                 dropNvext,
                 sessionId,
-                append);
+                append,
+                bootstrap);
     }
 
     public BodyChanges withGreedy() {
@@ -92,23 +107,43 @@ public record BodyChanges(
                 includeUsage,
                 dropNvext,
                 sessionId,
-                append);
+                append,
+                bootstrap);
     }
 
     public BodyChanges withUsage() {
         return new BodyChanges(
-                dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append);
+                dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append,
+                bootstrap);
     }
 
     public BodyChanges withoutNvext() {
         return new BodyChanges(
-                dpRank, cacheSalt, model, priority, greedy, includeUsage, true, sessionId, append);
+                dpRank,
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                true,
+                sessionId,
+                append,
+                bootstrap);
     }
 
     /** A tag, of a session that is no more than that. */
     public BodyChanges withSession(String id) {
         return new BodyChanges(
-                dpRank, cacheSalt, model, priority, greedy, includeUsage, dropNvext, id, append);
+                dpRank,
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                id,
+                append,
+                bootstrap);
     }
 
     public BodyChanges withAppend(SessionAppend news) {
@@ -121,6 +156,36 @@ public record BodyChanges(
                 includeUsage,
                 dropNvext,
                 sessionId,
-                news);
+                news,
+                bootstrap);
+    }
+
+    public BodyChanges withBootstrap(@Nullable Bootstrap meeting) {
+        return new BodyChanges(
+                dpRank,
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                includeUsage,
+                dropNvext,
+                sessionId,
+                append,
+                meeting);
+    }
+
+    /** The same for the engine that only prefills: its rank and its usage are nobody's business. */
+    public BodyChanges forPrefill() {
+        return new BodyChanges(
+                OptionalInt.empty(),
+                cacheSalt,
+                model,
+                priority,
+                greedy,
+                false,
+                dropNvext,
+                sessionId,
+                append,
+                bootstrap);
     }
 }

@@ -59,6 +59,12 @@ public final class BodyEditor {
         if (changes.sessionId() != null) {
             set(ByteRange.ABSENT, "session_id", GatewayJson.quoted(changes.sessionId()));
         }
+        Bootstrap meeting = changes.bootstrap();
+        if (meeting != null) {
+            set(ByteRange.ABSENT, "bootstrap_host", GatewayJson.quoted(meeting.host()));
+            set(ByteRange.ABSENT, "bootstrap_port", Integer.toString(meeting.port()));
+            set(ByteRange.ABSENT, "bootstrap_room", Long.toString(meeting.room()));
+        }
         if (changes.includeUsage()) {
             includeUsage();
         }

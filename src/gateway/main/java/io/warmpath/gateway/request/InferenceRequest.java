@@ -223,6 +223,26 @@ public record InferenceRequest(
                         form);
     }
 
+    /** The same for a worker that the client does not name: what it pins is who answers. */
+    public InferenceRequest unpinned() {
+        return routing.pinnedWorker.isEmpty() && routing.pinnedRank.isEmpty()
+                ? this
+                : new InferenceRequest(
+                        received,
+                        name,
+                        prompt,
+                        salt,
+                        new Routing(
+                                OptionalLong.empty(),
+                                OptionalInt.empty(),
+                                routing.taints,
+                                routing.overrides,
+                                routing.workers),
+                        hints,
+                        edits,
+                        form);
+    }
+
     /** The same without what is only needed until an answer has begun to reach the client. */
     public InferenceRequest answered() {
         return without(Buffer.buffer(0));

@@ -6,6 +6,7 @@ import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.engine.MigrationConfig;
 import io.warmpath.config.engine.RawPath;
 import io.warmpath.config.engine.RetryConfig;
+import io.warmpath.config.router.DisaggregationConfig;
 import io.warmpath.config.router.RouterConfig;
 import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.flow.Retries;
@@ -16,6 +17,7 @@ import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
 import io.warmpath.wiring.memory.MemoryPlan;
 import java.util.concurrent.ThreadLocalRandom;
@@ -81,5 +83,14 @@ public final class FlowSettings {
                 config.upstream().rawPath() == RawPath.AUTO,
                 RouterSettings.classTolerations(config.router()),
                 ClientSettings.bounds(config.http(), plan, maxBodyBytes));
+    }
+
+    /** From a worker that prefills to one that decodes. */
+    public static TransferCost transfer(DisaggregationConfig config) {
+        return TransferCost.of(
+                config.transferSetup().toNanos() / 1e6,
+                config.kvBytesPerToken().bytes(),
+                config.transferRate(),
+                config.transferWeight());
     }
 }

@@ -7,6 +7,7 @@ import io.warmpath.config.engine.WorkerConfig;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -109,6 +110,7 @@ public final class WorkerSpecs {
                 .labels(WorkerFields.labels(entry.labels().orElse(List.of())))
                 .pins(entry.pins().map(PinSupport::parse).orElse(null))
                 .weight(entry.weight().orElse(0.0))
+                .role(entry.role().map(Role::parse).orElse(null), entry.bootstrapPort())
                 .build();
     }
 

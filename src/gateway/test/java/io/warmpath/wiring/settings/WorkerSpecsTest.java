@@ -43,6 +43,8 @@ class WorkerSpecsTest {
                                 Capacity.UNKNOWN,
                                 Map.of(),
                                 null,
+                                0,
+                                null,
                                 0),
                         WorkerSpec.of("http://a:1")),
                 WorkerSpecs.of(

@@ -1,0 +1,47 @@
+package io.warmpath.config.router;
+
+import io.smallrye.config.WithConverter;
+import io.smallrye.config.WithDefault;
+import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.setting.ByteSize;
+import io.warmpath.config.setting.Setting;
+import io.warmpath.config.setting.TimeSpan;
+import java.time.Duration;
+
+/**
+ * What it costs to hand a prompt's KV cache from the worker that computes it to the one that
+ * decodes. Part of {@link WarmpathConfig}.
+ */
+public interface DisaggregationConfig {
+    @WithDefault("128K")
+    @WithConverter(ByteSize.Reader.class)
+    @Setting(
+            doc =
+                    "KV cache of one token, all layers together: 128K for a model of 8 billion"
+                            + " parameters, 320K for 70 (src/docs/disaggregation.md).",
+            minSize = "1",
+            maxSize = "64M")
+    ByteSize kvBytesPerToken();
+
+    @WithDefault("25")
+    @Setting(
+            doc = "What the network carries between two workers.",
+            unit = "Gbit/s",
+            min = 0.001,
+            max = 100000)
+    double transferRate();
+
+    @WithDefault("2ms")
+    @WithConverter(TimeSpan.class)
+    @Setting(doc = "What passes before the first byte of a cache moves.", maxTime = "1m")
+    Duration transferSetup();
+
+    @WithDefault("0.1")
+    @Setting(
+            doc =
+                    "In the cost by blocks (`--router-cost blocks`): what a block that is moved costs"
+                            + " where one that is computed costs 1.",
+            min = 0,
+            max = 100)
+    double transferWeight();
+}

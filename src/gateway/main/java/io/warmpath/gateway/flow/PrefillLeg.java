@@ -1,0 +1,186 @@
+package io.warmpath.gateway.flow;
+
+import io.vertx.core.MultiMap;
+import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
+import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.request.BodyChanges;
+import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.load.LoadBook;
+import io.warmpath.net.HeaderList;
+import io.warmpath.routing.rates.Sent;
+import io.warmpath.upstream.UpstreamCall;
+import io.warmpath.upstream.UpstreamListener;
+import io.warmpath.upstream.UpstreamRequest;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The half of a request that computes its prompt, on a worker that hands the KV cache to the one
+ * that answers. Its answer, which has one token and comes when the cache has gone, is read and
+ * thrown away. On the request's event loop.
+ *
+ * <p>Its load is booked from when it is sent until its answer has ended, or the other half has a
+ * first token, whichever is first.
+ */
+final class PrefillLeg implements UpstreamListener {
+    /** The other half. */
+    interface Owner {
+        /** This one's worker cannot do it, or has refused it; once, and not after {@link #stop}. */
+        void prefillFailed(PrefillLeg leg, GatewayError error);
+    }
+
+    private final RequestScope scope;
+    private final Planner.Decided decided;
+    private final Owner owner;
+    private LoadBook.@Nullable Booking booking;
+    private Sent sent = Sent.UNSEEN;
+    private @Nullable UpstreamCall call;
+    private long started;
+    private int promptTokens;
+    private int status;
+    private boolean over;
+
+    PrefillLeg(RequestScope scope, Planner.Decided decided, Owner owner) {
+        this.scope = scope;
+        this.decided = decided;
+        this.owner = owner;
+    }
+
+    Candidate candidate() {
+        return decided.decision().chosen().candidate();
+    }
+
+    /**
+     * @param asked of the worker that answers
+     */
+    void start(BodyChanges asked) {
+        Sending sending = scope.parts.sending();
+        InferenceRequest request = scope.request();
+        Candidate to = candidate();
+        EngineForm.Written written = scope.form.write(request, to.worker(), asked.forPrefill());
+        promptTokens = scope.prompt.length(to.worker());
+        booking =
+                sending.load()
+                        .book(
+                                to.slot(),
+                                decided.decision().chosen().prefillTokens(),
+                                scope.prompt.blocks(to.worker()),
+                                1);
+        sent = scope.parts.planning().planner().sent(decided.decision(), true);
+        scope.booked(decided);
+        started = scope.now();
+        HeaderList extra = new HeaderList();
+        extra.add("x-request-id", request.requestId());
+        call =
+                sending.engines()
+                        .send(
+                                new UpstreamRequest(
+                                        to.worker().name(),
+                                        to.worker().url(),
+                                        written.target(),
+                                        request.headers(),
+                                        extra,
+                                        written.body(),
+                                        false,
+                                        request.passThrough(),
+                                        List.of()),
+                                this);
+    }
+
+    /** The other half has its first token: the prompt was computed and has arrived. */
+    void arrived() {
+        free(true);
+    }
+
+    /** The other half has ended without it, or nobody wants it any more. */
+    void stop() {
+        free(false);
+        UpstreamCall running = call;
+        if (!over && running != null) {
+            over = true;
+            running.cancel();
+        }
+    }
+
+    /**
+     * @param computed its speed shows
+     */
+    private void free(boolean computed) {
+        LoadBook.Booking held = booking;
+        if (held == null) {
+            return;
+        }
+        booking = null;
+        if (computed) {
+            held.firstToken();
+            sent.firstToken();
+        }
+        held.close();
+        sent.ended(1);
+        scope.parts.planning().entrance().admission().wake();
+    }
+
+    @Override
+    public void head(int code, MultiMap headers) {
+        status = code;
+    }
+
+    @Override
+    public void data(byte[] b, int from, int length) {
+        // One token, which the other half gives to the client.
+    }
+
+    @Override
+    public void end(byte[] b, int from, int length) {
+        if (over) {
+            return;
+        }
+        over = true;
+        if (status == 200) {
+            fleet().ended(candidate().worker().id(), RequestOutcome.OK, started);
+            scope.parts.metrics().disagg().handedOver(promptTokens, scope.now() - started);
+            free(true);
+            return;
+        }
+        free(false);
+        boolean faulty = EngineFailures.isWorkersFault(status);
+        fleet().ended(
+                        candidate().worker().id(),
+                        faulty ? RequestOutcome.FAILED : RequestOutcome.OK,
+                        started);
+        owner.prefillFailed(
+                this,
+                new GatewayError.BadUpstreamAnswer(
+                        candidate().worker().name(), "status " + status + " to a prefill"));
+    }
+
+    @Override
+    public void failed(GatewayError error) {
+        if (over) {
+            return;
+        }
+        over = true;
+        free(false);
+        RequestOutcome outcome = EngineFailures.outcome(error);
+        if (outcome != null) {
+            fleet().ended(candidate().worker().id(), outcome, started);
+        }
+        if (EngineFailures.isLostConnection(error)) {
+            fleet().reportFailure(candidate().worker().id());
+        }
+        owner.prefillFailed(this, error);
+    }
+
+    /** Its worker has refused what no worker would take. */
+    boolean refused() {
+        return status >= 400 && !EngineFailures.isWorkersFault(status);
+    }
+
+    private Fleet fleet() {
+        return scope.parts.planning().fleet();
+    }
+}

@@ -1,0 +1,290 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.ROLE;
+import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Disaggregation;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.flow.GatewayOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ArgumentsSource;
+
+/**
+ * Prefill on one engine, decoding on another, as SGLang splits them: both get the request at once
+ * and meet by its room. The engines here are told apart by what real ones do (src/docs/
+ * disaggregation.md): without a room they say 400; who prefills answers when its cache has gone,
+ * who decodes begins when it has come.
+ */
+@ParameterizedClass
+@ArgumentsSource(EnginePath.Tried.class)
+@ExtendWith(Leaks.class)
+class SplitRequestsTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String NO_ROOM =
+            "{\"object\":\"error\",\"message\":\"Disaggregated request received without bootstrap"
+                    + " room id\",\"type\":\"BadRequestError\",\"param\":null,\"code\":400}";
+    private static final String PREFILLED =
+            "{\"id\":\"p\",\"object\":\"chat.completion\",\"model\":\"m\",\"choices\":[{\"index\":0,"
+                    + "\"message\":{\"role\":\"assistant\",\"content\":\"a\"},\"finish_reason\":\"length\"}],"
+                    + "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"total_tokens\":10}}";
+
+    @Parameter EnginePath path;
+
+    private Gateway gateway;
+    private final Map<Long, Room> rooms = new ConcurrentHashMap<>();
+    private final List<StubEngine> engines = new ArrayList<>();
+    private StubEngine p0;
+    private StubEngine p1;
+    private StubEngine d0;
+    private StubEngine d1;
+
+    /** Where two halves meet. */
+    private record Room(CompletableFuture<Void> computed, CompletableFuture<Void> taken) {
+        Room() {
+            this(new CompletableFuture<>(), new CompletableFuture<>());
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        gateway =
+                new Gateway(
+                        path,
+                        GatewayOptions.defaults(),
+                        Gateway.upstream(
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(4),
+                                Duration.ofSeconds(4)),
+                        Runnable::run);
+        p0 = engine(this::prefill);
+        p1 = engine(this::prefill);
+        d0 = engine(this::decode);
+        d1 = engine(this::decode);
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, d0, Role.DECODE, 1),
+                        worker(1, d1, Role.DECODE, 1),
+                        worker(2, p0, Role.PREFILL, 2),
+                        worker(3, p1, Role.PREFILL, 1)));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gateway.close(engines.toArray(StubEngine[]::new));
+    }
+
+    private StubEngine engine(StubEngine.Script script) throws IOException {
+        StubEngine made = new StubEngine(script);
+        engines.add(made);
+        return made;
+    }
+
+    private static Worker worker(int id, StubEngine engine, Role role, int ranks) {
+        return Gateway.worker(id, engine.url(), EngineKind.SGLANG, WorkerState.READY, ranks)
+                .toBuilder()
+                .disaggregation(
+                        new Disaggregation(role, false, role == Role.PREFILL ? 8998 + id : 0, "x"))
+                .build();
+    }
+
+    private Room room(StubEngine.Call call) throws IOException {
+        JsonNode number = JSON.readTree(call.body).path("bootstrap_room");
+        return number.isIntegralNumber()
+                ? rooms.computeIfAbsent(number.asLong(), n -> new Room())
+                : null;
+    }
+
+    private void prefill(StubEngine.Call call) throws Exception {
+        Room room = room(call);
+        if (room == null) {
+            call.json(400, NO_ROOM);
+            return;
+        }
+        room.computed.complete(null);
+        room.taken.get(10, TimeUnit.SECONDS);
+        call.json(200, PREFILLED);
+    }
+
+    private void decode(StubEngine.Call call) throws Exception {
+        Room room = room(call);
+        if (room == null) {
+            call.json(400, NO_ROOM);
+            return;
+        }
+        room.computed.get(10, TimeUnit.SECONDS);
+        room.taken.complete(null);
+        call.streamHead();
+        call.chunk(ROLE);
+        call.chunk(token("good"));
+        call.chunk(DONE);
+        call.lastChunk();
+    }
+
+    private static JsonNode body(StubEngine engine, int call) throws IOException {
+        return JSON.readTree(engine.calls.get(call).body);
+    }
+
+    private void assertServed(RawClient.Answer answer) {
+        assertEquals(200, answer.status(), answer::body);
+        assertEquals(ROLE + token("good") + DONE, answer.body());
+        assertFalse(answer.broken());
+    }
+
+    private void nothingIsBooked() {
+        await().until(() -> gateway.books.open.get() == 0);
+        assertEquals(0, gateway.books.closedTwice.get());
+    }
+
+    @Test
+    void both_get_the_request_with_one_room_and_the_answer_is_that_of_who_decodes()
+            throws Exception {
+        assertServed(gateway.post(Gateway.ASK));
+        JsonNode prefill = body(p0, 0);
+        JsonNode decode = body(d0, 0);
+        long room = decode.path("bootstrap_room").asLong(-1);
+        assertTrue(room >= 0, decode.toString());
+        assertEquals(0, room % 2, "the first of two ranks");
+        for (String member : List.of("bootstrap_room", "bootstrap_host", "bootstrap_port")) {
+            assertEquals(prefill.path(member), decode.path(member));
+        }
+        assertEquals("127.0.0.1", decode.path("bootstrap_host").asText());
+        assertEquals(9000, decode.path("bootstrap_port").asInt());
+        assertEquals(decode.path("messages"), prefill.path("messages"));
+        assertEquals(0, p1.requests.get() + d1.requests.get());
+        nothingIsBooked();
+        assertEquals(2, gateway.books.booked.get());
+        assertEquals(
+                d0.calls.get(0).header("x-request-id"), p0.calls.get(0).header("x-request-id"));
+    }
+
+    @Test
+    void rooms_are_not_used_twice() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            assertServed(gateway.post(Gateway.ASK));
+        }
+        assertEquals(20, rooms.size());
+    }
+
+    @Test
+    void one_that_cannot_prefill_is_replaced_before_the_first_token_unseen() throws Exception {
+        p0.kill();
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, p1.requests.get());
+        assertTrue(gateway.fleet.failures.contains(2L), gateway.fleet.failures.toString());
+        assertFalse(gateway.fleet.failures.contains(0L), "who decodes is not to blame");
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_fails_a_prefill_is_replaced() throws Exception {
+        p0.script(call -> call.json(500, "{\"error\":\"Prefill transfer failed\"}"));
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, p1.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_cannot_decode_is_replaced_and_its_prefill_is_stopped() throws Exception {
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        d0.script(StubEngine.Call::reset);
+        p0.script(
+                call -> {
+                    if (stopped.isDone()) {
+                        prefill(call);
+                    } else {
+                        stopped.complete(call.awaitGone());
+                    }
+                });
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertTrue(stopped.get(10, TimeUnit.SECONDS), "nobody waits for its cache");
+        assertServed(answer);
+        assertEquals(1, d1.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void what_the_engines_refuse_is_refused_in_the_words_of_who_decodes() throws Exception {
+        String words = "{\"object\":\"error\",\"message\":\"too long\",\"code\":400}";
+        p0.script(call -> call.json(400, words));
+        d0.script(call -> call.json(400, words));
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(400, answer.status());
+        assertEquals(words, answer.body());
+        assertEquals(0, p1.requests.get() + d1.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_waits_for_a_prefill_that_was_refused_is_not_waited_for() throws Exception {
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        p0.script(call -> call.json(400, "{\"message\":\"no\"}"));
+        d0.script(call -> stopped.complete(call.awaitGone()));
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(502, answer.status(), answer::body);
+        assertTrue(stopped.get(10, TimeUnit.SECONDS));
+        nothingIsBooked();
+    }
+
+    @Test
+    void a_client_that_leaves_stops_both() throws Exception {
+        CompletableFuture<Boolean> prefill = new CompletableFuture<>();
+        CompletableFuture<Boolean> decode = new CompletableFuture<>();
+        p0.script(call -> prefill.complete(call.awaitGone()));
+        d0.script(call -> decode.complete(call.awaitGone()));
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK);
+            await().until(() -> p0.requests.get() == 1 && d0.requests.get() == 1);
+        }
+        assertTrue(prefill.get(10, TimeUnit.SECONDS));
+        assertTrue(decode.get(10, TimeUnit.SECONDS));
+        nothingIsBooked();
+    }
+
+    @Test
+    void without_somebody_who_prefills_it_is_503() throws Exception {
+        gateway.fleet.workers(
+                List.of(worker(0, d0, Role.DECODE, 1), worker(1, d1, Role.DECODE, 1)));
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(503, answer.status());
+        assertTrue(answer.body().contains("none of the role prefill is ready"), answer.body());
+        assertEquals(0, d0.requests.get());
+    }
+
+    @Test
+    void several_answers_to_one_prompt_go_to_a_worker_that_does_all_of_it() throws Exception {
+        String several = Gateway.ASK.replaceFirst("\\{", "{\"n\":2,");
+        RawClient.Answer refused = gateway.post(several);
+        assertEquals(400, refused.status(), "engines of a role would hang");
+        assertTrue(refused.body().contains("send one request per answer"), refused.body());
+        StubEngine whole = engine(call -> call.json(200, PREFILLED));
+        List<Worker> all = new ArrayList<>(gateway.fleet.now.workers());
+        all.add(Gateway.worker(4, whole.url(), EngineKind.SGLANG, WorkerState.READY, 1));
+        gateway.fleet.workers(all);
+        assertEquals(200, gateway.post(several).status());
+        assertEquals(1, whole.requests.get());
+        assertEquals(0, d0.requests.get() + p0.requests.get());
+    }
+}
