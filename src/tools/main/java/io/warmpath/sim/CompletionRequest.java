@@ -1,6 +1,7 @@
 package io.warmpath.sim;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.sim.half.Meeting;
 import io.warmpath.sim.session.SessionParams;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param priority null: none given
  * @param pinNanos how long its prompt is to be pinned, by {@code kv_hints}; 0: not at all
  * @param rank data-parallel rank asked for, null for any
+ * @param meeting where its other half is met; null: not told
  */
 record CompletionRequest(
         Form form,
@@ -40,7 +42,8 @@ record CompletionRequest(
         @Nullable String rid,
         @Nullable Integer priority,
         long pinNanos,
-        @Nullable Integer rank) {
+        @Nullable Integer rank,
+        @Nullable Meeting meeting) {
     /** SGLang's own default. */
     private static final int GENERATED_TOKENS = 128;
 
@@ -114,7 +117,8 @@ record CompletionRequest(
                 optional(body, "rid"),
                 integer(body, "priority", null),
                 pinNanos(body),
-                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)),
+                meeting(body));
     }
 
     private static CompletionRequest generate(JsonNode body, String ownModel) throws Malformed {
@@ -156,7 +160,8 @@ record CompletionRequest(
                 optional(body, "rid"),
                 integer(body, "priority", null),
                 pinNanos(body),
-                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)));
+                integer(body, "routed_dp_rank", integer(body, "data_parallel_rank", null)),
+                meeting(body));
     }
 
     /**
@@ -202,6 +207,26 @@ record CompletionRequest(
                         offset == null ? 0 : offset,
                         flag(params, "replace"),
                         flag(params, "drop_previous_output"));
+    }
+
+    /** Null without a room: port and host alone name none. */
+    private static @Nullable Meeting meeting(JsonNode body) throws Malformed {
+        JsonNode room = body.path("bootstrap_room");
+        if (room.isMissingNode() || room.isNull()) {
+            return null;
+        }
+        if (!room.isIntegralNumber() || !room.canConvertToLong() || room.longValue() < 0) {
+            throw new Malformed("bootstrap_room must be a number from 0 to 2^63 - 1.");
+        }
+        String host = optional(body, "bootstrap_host");
+        if (host == null) {
+            throw new Malformed("bootstrap_host must be a string.");
+        }
+        return new Meeting(
+                host,
+                integer(body, "bootstrap_port", null),
+                room.longValue(),
+                integer(body, "disagg_prefill_dp_rank", null));
     }
 
     /** {@code stop} and {@code stop_token_ids}, which all engines name alike. */

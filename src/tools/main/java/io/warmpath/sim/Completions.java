@@ -3,6 +3,10 @@ package io.warmpath.sim;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.cache.CacheSpace;
 import io.warmpath.sim.engine.Sequence;
+import io.warmpath.sim.half.Half;
+import io.warmpath.sim.half.HalfRequest;
+import io.warmpath.sim.half.Meeting;
+import io.warmpath.sim.half.PrefillHalf;
 import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.session.SessionRefused;
@@ -29,10 +33,12 @@ final class Completions {
     private final Chats chats;
     private final EngineApi.Death death;
     private final RandomGenerator ids;
+    private final @Nullable Half half;
     private long received;
 
     /**
      * @param ids makes the answers' ids
+     * @param half what this engine does of each request; null: all
      */
     Completions(
             SimOptions options,
@@ -44,7 +50,8 @@ final class Completions {
             Faults faults,
             Chats chats,
             EngineApi.Death death,
-            RandomGenerator ids) {
+            RandomGenerator ids,
+            @Nullable Half half) {
         this.options = options;
         this.ranks = ranks;
         this.prompts = prompts;
@@ -55,6 +62,7 @@ final class Completions {
         this.chats = chats;
         this.death = death;
         this.ids = ids;
+        this.half = half;
     }
 
     /** Requests received, failed ones included. */
@@ -119,6 +127,18 @@ final class Completions {
         boolean sglang = options.wire().sglang();
         String given = sglang ? request.rid() : null;
         String id = given == null ? freshId(request) : given;
+        if (half != null && request.meeting() == null) {
+            exchange.json(
+                    400,
+                    "{\"error\":{\"message\":"
+                            + AnswerShape.quoted(
+                                    "Invalid request: Disaggregated request received without"
+                                            + " bootstrap room id. req.rid='"
+                                            + id
+                                            + "'")
+                            + "}}");
+            return;
+        }
         try {
             SimSessionTurn turn =
                     sglang
@@ -145,10 +165,13 @@ final class Completions {
             reject(exchange, request.form(), tooLong(prompt.length), "input_tokens");
             return;
         }
-        Integer asked = request.maxTokens();
+        Integer asked = isPrefill() ? Integer.valueOf(1) : request.maxTokens();
         // Where an answer ends is decided by what has been said of it.
         int said = writer.begun(prompt);
-        int natural = Math.max(Math.max(1, options.answerTokens() - said), request.minTokens());
+        int natural =
+                isPrefill()
+                        ? Integer.MAX_VALUE // its one token ends nothing
+                        : Math.max(Math.max(1, options.answerTokens() - said), request.minTokens());
         int limit =
                 Math.min(
                         room, asked != null ? asked : request.chat() ? natural : COMPLETION_TOKENS);
@@ -160,6 +183,25 @@ final class Completions {
         System.arraycopy(written, 0, tokens, prompt.length, ending.tokens());
         int[] answer = Arrays.copyOf(written, ending.tokens());
         CacheSpace space = new CacheSpace(request.salt(), request.extraKey());
+        Sequence.Listener listener =
+                listener(
+                        exchange,
+                        new EventWriter(exchange, death),
+                        request,
+                        id,
+                        prompt,
+                        rank,
+                        answer,
+                        ending);
+        HalfRequest halved =
+                half == null || request.meeting() == null
+                        ? null
+                        : half.take(
+                                request.meeting(),
+                                id,
+                                prompt.length,
+                                listener,
+                                why -> failed(exchange, request, why));
         Sequence sequence =
                 new Sequence(
                         tokens,
@@ -168,25 +210,49 @@ final class Completions {
                         request.sessionId(),
                         turn.slot(),
                         request.priority(),
+                        halved == null ? null : halved.reserved(),
                         new TurnListener(
                                 turn,
                                 tokens,
                                 () -> pin(rank, request, prompt, space),
-                                listener(
-                                        exchange,
-                                        new EventWriter(exchange, death),
-                                        request,
-                                        id,
-                                        prompt,
-                                        rank,
-                                        answer,
-                                        ending)));
+                                halved == null ? listener : halved.listener()));
         exchange.onGone(
                 () -> {
+                    if (halved != null) {
+                        halved.gone();
+                    }
                     rank.scheduler().abort(sequence);
                     turn.aborted();
                 });
-        rank.scheduler().submit(sequence);
+        if (halved == null) {
+            rank.scheduler().submit(sequence);
+        } else {
+            halved.submit(rank.scheduler(), sequence);
+        }
+    }
+
+    private boolean isPrefill() {
+        return half instanceof PrefillHalf;
+    }
+
+    /** The other half has not come, or what it has to give: SGLang's 500, or its last event. */
+    private static void failed(SimExchange exchange, CompletionRequest request, String why) {
+        String message = AnswerShape.quoted(why);
+        if (!request.stream()) {
+            exchange.json(
+                    500,
+                    "{\"object\":\"error\",\"message\":"
+                            + message
+                            + ",\"type\":\"500\",\"param\":null,\"code\":500}");
+            return;
+        }
+        exchange.beginStream();
+        exchange.event(
+                "{\"error\": {\"object\": \"error\", \"message\": "
+                        + message
+                        + ", \"type\": \"INTERNAL_SERVER_ERROR\", \"param\": null, \"code\": 500}}");
+        exchange.event("[DONE]");
+        exchange.endStream();
     }
 
     /** What {@code kv_hints} asks for; there is no answer to it. */
@@ -216,7 +282,8 @@ final class Completions {
                             id,
                             prompt.length,
                             ranks.size() > 1 ? Integer.toString(ranks.indexOf(rank)) : "null",
-                            options.streamsIncrements()),
+                            options.streamsIncrements(),
+                            isPrefill() ? 0 : answer.length),
                     answer,
                     ending);
         }
@@ -287,6 +354,10 @@ final class Completions {
                                 + ".");
             }
             return ranks.get(asked);
+        }
+        Meeting meeting = request.meeting();
+        if (meeting != null && isPrefill()) {
+            return ranks.get((int) (meeting.room() % ranks.size()));
         }
         Rank least = ranks.getFirst();
         for (Rank r : ranks) {

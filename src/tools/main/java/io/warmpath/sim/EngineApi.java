@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.channel.Channel;
 import io.warmpath.sim.CompletionRequest.Malformed;
 import io.warmpath.sim.CompletionRequest.Prompt;
+import io.warmpath.sim.half.Half;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
@@ -42,6 +43,7 @@ final class EngineApi {
     private final SessionApi sessions;
     private final LoadsPage loads;
     private final PinApi pins;
+    private final @Nullable Half half;
     private @Nullable HttpServer server;
 
     /** Ends the engine; called on its thread. */
@@ -58,11 +60,14 @@ final class EngineApi {
             AnswerWriter writer,
             Executor tokenizing,
             InstantSource clock,
-            Death death) {
+            Death death,
+            @Nullable Half half,
+            int bootstrapPort) {
         this.options = options;
         this.ranks = ranks;
+        this.half = half;
         this.shape = options.wire().sglang() ? new SglangAnswers() : new VllmAnswers();
-        this.info = new EngineInfo(options, eventsPort, replayPort, ranks, clock);
+        this.info = new EngineInfo(options, eventsPort, replayPort, ranks, clock, bootstrapPort);
         this.control = new ControlApi(faults, ranks, this::stats, death);
         this.prompts = new PromptIds(tokenizer, tokenizing);
         this.chats = new Chats(shape.partJoint(), options.chats(), faults);
@@ -70,7 +75,7 @@ final class EngineApi {
                 new SessionApi(
                         ranks, options.agents(), new Random(options.seed() + 31L * eventsPort));
         this.pins = new PinApi(options, ranks);
-        this.loads = new LoadsPage(options, ranks, clock);
+        this.loads = new LoadsPage(options, ranks, clock, this::rooms);
         this.completions =
                 new Completions(
                         options,
@@ -83,7 +88,8 @@ final class EngineApi {
                         chats,
                         death,
                         // Ids must differ between engines of one seed; the event port does.
-                        new Random(options.seed() * 65_537 + eventsPort));
+                        new Random(options.seed() * 65_537 + eventsPort),
+                        half);
     }
 
     void opened(HttpServer listening) {
@@ -94,10 +100,15 @@ final class EngineApi {
         return faults;
     }
 
+    private int rooms() {
+        return half == null ? 0 : half.rooms();
+    }
+
     SimStats stats() {
         return new SimStats(
                 server == null ? 0 : server.connections(),
                 completions.received(),
+                rooms(),
                 ranks.stream().map(Rank::stats).toList());
     }
 

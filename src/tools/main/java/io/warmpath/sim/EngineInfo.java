@@ -1,5 +1,6 @@
 package io.warmpath.sim;
 
+import io.warmpath.sim.half.Disaggregation;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.StringJoiner;
@@ -13,17 +14,20 @@ final class EngineInfo {
     private final int replayPort;
     private final List<Rank> ranks;
     private final long createdSeconds;
+    private final int bootstrapPort;
 
     EngineInfo(
             SimOptions options,
             int eventsPort,
             int replayPort,
             List<Rank> ranks,
-            InstantSource clock) {
+            InstantSource clock,
+            int bootstrapPort) {
         this.options = options;
         this.eventsPort = eventsPort;
         this.replayPort = replayPort;
         this.ranks = ranks;
+        this.bootstrapPort = bootstrapPort;
         this.createdSeconds = clock.instant().getEpochSecond();
     }
 
@@ -96,9 +100,28 @@ final class EngineInfo {
                 + model
                 + hierarchy()
                 + agents()
-                + ",\"disaggregation_mode\":\"null\",\"internal_states\":"
+                + disaggregation()
+                + ",\"internal_states\":"
                 + states
                 + "}";
+    }
+
+    /** Of a server that decodes, that it keeps no prefixes too. */
+    private String disaggregation() {
+        Disaggregation d = options.disaggregation();
+        if (d == null) {
+            return ",\"disaggregation_mode\":\"null\"";
+        }
+        boolean decodes = d.mode() == Disaggregation.Mode.DECODE;
+        return ",\"disable_radix_cache\":"
+                + decodes
+                + ",\"load_balance_method\":\""
+                + (decodes ? "round_robin" : "follow_bootstrap_room")
+                + "\",\"disaggregation_mode\":\""
+                + (decodes ? "decode" : "prefill")
+                + "\",\"disaggregation_transfer_backend\":\"mooncake\","
+                + "\"disaggregation_bootstrap_port\":"
+                + bootstrapPort;
     }
 
     /** The arguments of a server for agents. */

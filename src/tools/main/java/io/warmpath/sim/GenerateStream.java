@@ -32,8 +32,9 @@ final class GenerateStream implements Sequence.Listener {
      *
      * @param rank null with one rank
      * @param increments events tell what is new only
+     * @param toldLength of an answer that ended by its length; 0 from an engine that prefills
      */
-    record Asked(String id, int promptTokens, String rank, boolean increments) {}
+    record Asked(String id, int promptTokens, String rank, boolean increments, int toldLength) {}
 
     GenerateStream(
             SimExchange exchange,
@@ -130,7 +131,7 @@ final class GenerateStream implements Sequence.Listener {
     private String reason() {
         return ending.finish() == AnswerShape.Finish.STOP
                 ? "{\"type\":\"stop\",\"matched\":" + ending.matched() + "}"
-                : "{\"type\":\"length\",\"length\":" + answer.length + "}";
+                : "{\"type\":\"length\",\"length\":" + asked.toldLength() + "}";
     }
 
     private String details() {

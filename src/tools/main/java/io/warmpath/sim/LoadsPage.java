@@ -1,11 +1,13 @@
 package io.warmpath.sim;
 
+import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.http.SimExchange;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only. */
@@ -15,11 +17,16 @@ final class LoadsPage {
 
     private final SimOptions options;
     private final List<Rank> ranks;
+    private final IntSupplier rooms;
     private final InstantSource clock;
 
-    LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock) {
+    /**
+     * @param rooms in which halves of requests are
+     */
+    LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock, IntSupplier rooms) {
         this.options = options;
         this.ranks = ranks;
+        this.rooms = rooms;
         this.clock = clock;
     }
 
@@ -90,6 +97,25 @@ final class LoadsPage {
                     .append("\"token_capacity\":")
                     .append(capacity)
                     .append('}');
+        }
+        Disaggregation d = options.disaggregation();
+        if (d != null && (all || sections.contains("disagg"))) {
+            boolean decodes = d.mode() == Disaggregation.Mode.DECODE;
+            json.append(
+                    String.format(
+                            Locale.ROOT,
+                            ",\"disaggregation\":{\"mode\":\"%s\","
+                                    + "\"prefill_bootstrap_queue_reqs\":%d,"
+                                    + "\"prefill_inflight_queue_reqs\":0,"
+                                    + "\"decode_prealloc_queue_reqs\":%d,"
+                                    + "\"decode_transfer_queue_reqs\":%d,"
+                                    + "\"decode_retracted_queue_reqs\":0,"
+                                    + "\"kv_transfer_speed_gb_s\":0.0,"
+                                    + "\"kv_transfer_latency_ms\":0.0}",
+                            decodes ? "decode" : "prefill",
+                            decodes ? 0 : rooms.getAsInt(),
+                            decodes ? rank.scheduler().waiting() : 0,
+                            decodes ? rooms.getAsInt() : 0));
         }
         if (all || sections.contains("queues")) {
             json.append(",\"queues\":{\"waiting\":")

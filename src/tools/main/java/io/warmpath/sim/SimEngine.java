@@ -14,6 +14,9 @@ import io.netty.util.concurrent.Future;
 import io.warmpath.sim.cache.BlockHasher;
 import io.warmpath.sim.cache.SglangPageHasher;
 import io.warmpath.sim.cache.VllmBlockHasher;
+import io.warmpath.sim.half.DecodeHalf;
+import io.warmpath.sim.half.Disaggregation;
+import io.warmpath.sim.half.PrefillHalf;
 import io.warmpath.sim.http.HttpServer;
 import io.warmpath.sim.model.AnswerWriter;
 import io.warmpath.sim.model.SimTokenizer;
@@ -35,6 +38,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
@@ -56,6 +60,8 @@ public final class SimEngine implements AutoCloseable {
     private final List<ZMQ.Socket> publishing;
     private final List<Rank> ranks;
     private final HttpServer server;
+    private final @Nullable HttpServer registry;
+    private final @Nullable DecodeHalf decodes;
     private final EngineApi api;
     private final int eventsPort;
     private final int replayPort;
@@ -101,6 +107,29 @@ public final class SimEngine implements AutoCloseable {
                             options.topic(),
                             options.wire(),
                             String.valueOf(replayPort));
+            Class<? extends ServerChannel> type =
+                    epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+            Disaggregation role = options.disaggregation();
+            PrefillHalf prefills =
+                    role == null || role.mode() != Disaggregation.Mode.PREFILL
+                            ? null
+                            : new PrefillHalf(
+                                    role,
+                                    options.blockSize(),
+                                    options.ranks(),
+                                    new LoopTimers(loop));
+            this.decodes =
+                    role == null || prefills != null
+                            ? null
+                            : new DecodeHalf(role, new LoopTimers(loop), loop);
+            this.registry =
+                    role == null || prefills == null
+                            ? null
+                            : HttpServer.open(
+                                    loop,
+                                    type,
+                                    e -> prefills.handle(e, port()),
+                                    new InetSocketAddress(options.host(), role.bootstrapPort()));
             this.api =
                     new EngineApi(
                             options,
@@ -111,9 +140,9 @@ public final class SimEngine implements AutoCloseable {
                             new AnswerWriter(tokenizer, options.seed()),
                             tokenizing,
                             InstantSource.system(),
-                            this::dieOnLoop);
-            Class<? extends ServerChannel> type =
-                    epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+                            this::dieOnLoop,
+                            prefills == null ? decodes : prefills,
+                            bootstrapPort());
             this.server =
                     HttpServer.open(
                             loop,
@@ -191,6 +220,18 @@ public final class SimEngine implements AutoCloseable {
         return replayPort;
     }
 
+    /**
+     * Where an engine that prefills is met; what an engine that decodes was told; 0: it answers
+     * whole requests.
+     */
+    public int bootstrapPort() {
+        if (registry != null) {
+            return registry.port();
+        }
+        Disaggregation role = options.disaggregation();
+        return role == null ? 0 : role.bootstrapPort();
+    }
+
     public SimStats stats() {
         return onLoop(api::stats);
     }
@@ -258,11 +299,17 @@ public final class SimEngine implements AutoCloseable {
     private void stopServing(Channel... spared) {
         ranks.forEach(Rank::silence);
         server.kill(spared);
+        if (registry != null) {
+            registry.kill();
+        }
         publishing.forEach(ZMQ.Socket::close);
     }
 
     private void release() {
         replay.close();
+        if (decodes != null) {
+            decodes.close();
+        }
         tokenizing.shutdownNow();
         // The quiet period lets a spared connection's last answer leave.
         shutDown(group, 50);

@@ -1,5 +1,6 @@
 package io.warmpath.sim;
 
+import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.wire.WireFormat;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,6 +84,16 @@ record SimFlags(
                                                 /hicache/pin_prefix: part of the host
                                                 blocks that may be pinned, below 1.
                                                 Not given: a build without it
+              --disaggregation-mode MODE        SGLang: prefill or decode: one half of
+                                                each request; null: all of it   (null)
+              --disaggregation-bootstrap-port N where an engine that prefills is met,
+                                                0 = a free one                  (8998)
+              --disaggregation-timeout DURATION that the halves wait for each
+                                                other                           (300s)
+              --kv-bytes-per-token N            bytes moved from one to the
+                                                other                           (131072)
+              --transfer-gbps N                 at so many Gbit/s per engine    (25)
+              --transfer-setup DURATION         and so long beside              (2ms)
               --speed FACTOR        all of the above this many times faster     (1)
               --seed N              of the answers' words                       (1)
               --help                this text
@@ -171,6 +182,7 @@ record SimFlags(
             o.speed(rate("--speed", 1));
             o.seed(wide("--seed", 1));
             o.agents(agents());
+            disaggregation(o);
             String tokenizer = text("--tokenizer", "");
             int poolPages = number("--pool-pages", 0, 0, 100_000_000);
             return new SimFlags(
@@ -184,6 +196,27 @@ record SimFlags(
                                     number("--pool-port", 0, 0, 65_535),
                                     rate("--pool-tokens-per-second", 75_000)),
                     false);
+        }
+
+        private void disaggregation(SimOptions.Builder o) {
+            String mode = text("--disaggregation-mode", "null");
+            if (mode.equals("null")) {
+                return;
+            }
+            o.disaggregation(
+                    new Disaggregation(
+                            oneOf("--disaggregation-mode", "prefill", "decode").equals("prefill")
+                                    ? Disaggregation.Mode.PREFILL
+                                    : Disaggregation.Mode.DECODE,
+                            number(
+                                    "--disaggregation-bootstrap-port",
+                                    Disaggregation.BOOTSTRAP_PORT,
+                                    0,
+                                    65_535),
+                            number("--kv-bytes-per-token", 128 << 10, 1, 1 << 30),
+                            rate("--transfer-gbps", 25) * 1e9 / 8,
+                            duration("--transfer-setup", "2ms"),
+                            duration("--disaggregation-timeout", "300s")));
         }
 
         private AgentFeatures agents() {

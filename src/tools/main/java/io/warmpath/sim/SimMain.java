@@ -1,5 +1,6 @@
 package io.warmpath.sim;
 
+import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -84,10 +85,12 @@ public final class SimMain {
 
     /** Ports given as 0 stay free choices; others count up so that no two engines share one. */
     private static SimOptions nth(SimFlags flags, SimOptions first, int i) {
+        Disaggregation role = first.disaggregation();
         return flags.engine()
                 .port(first.port() == 0 ? 0 : first.port() + i)
                 .eventsPort(first.eventsPort() == 0 ? 0 : first.eventsPort() + i * first.ranks())
                 .replayPort(first.replayPort() == 0 ? 0 : first.replayPort() + i * first.ranks())
+                .disaggregation(role == null ? null : role.nth(i))
                 .build();
     }
 

@@ -2,6 +2,7 @@ package io.warmpath.sim;
 
 import io.warmpath.sim.cache.VllmBlockHasher;
 import io.warmpath.sim.engine.Timing;
+import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.wire.WireFormat;
 import java.time.Duration;
 import java.util.List;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param chats how a chat becomes text; null: as ChatML, without tools
  * @param pool shared with others; SGLang with host memory only; null: none
  * @param agents sessions and the like; SGLang only
+ * @param disaggregation which half of requests it does; SGLang only; null: it answers whole ones
  */
 public record SimOptions(
         String host,
@@ -56,7 +58,8 @@ public record SimOptions(
         long seed,
         @Nullable ChatText chats,
         @Nullable SimPool pool,
-        AgentFeatures agents) {
+        AgentFeatures agents,
+        @Nullable Disaggregation disaggregation) {
     public SimOptions {
         models = List.copyOf(models);
         require(!models.isEmpty(), "a model name is needed");
@@ -74,6 +77,9 @@ public record SimOptions(
         require(
                 wire.sglang() || agents.equals(AgentFeatures.NONE),
                 "what is for agents needs one of SGLang's wire formats");
+        require(
+                wire.sglang() || disaggregation == null,
+                "a role needs one of SGLang's wire formats");
     }
 
     private static void require(boolean holds, String otherwise) {
@@ -119,6 +125,7 @@ public record SimOptions(
         private @Nullable ChatText chats;
         private @Nullable SimPool pool;
         private AgentFeatures agents = AgentFeatures.NONE;
+        private @Nullable Disaggregation disaggregation;
 
         private Builder() {}
 
@@ -247,6 +254,11 @@ public record SimOptions(
             return this;
         }
 
+        public Builder disaggregation(@Nullable Disaggregation value) {
+            disaggregation = value;
+            return this;
+        }
+
         public Builder seed(long value) {
             seed = value;
             return this;
@@ -279,7 +291,8 @@ public record SimOptions(
                     seed,
                     chats,
                     pool,
-                    agents);
+                    agents,
+                    disaggregation);
         }
     }
 }

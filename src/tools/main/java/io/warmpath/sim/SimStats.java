@@ -8,8 +8,9 @@ import java.util.function.ToLongFunction;
  *
  * @param connections open HTTP connections
  * @param requests completion requests received, failed ones included
+ * @param rooms in which halves of requests wait for each other
  */
-public record SimStats(int connections, long requests, List<RankStats> ranks) {
+public record SimStats(int connections, long requests, int rooms, List<RankStats> ranks) {
     /**
      * One rank.
      *

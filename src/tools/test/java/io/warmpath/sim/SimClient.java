@@ -8,6 +8,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** A plain HTTP client for one engine. */
@@ -17,7 +18,11 @@ final class SimClient implements AutoCloseable {
     private final URI engine;
 
     SimClient(SimEngine engine) {
-        this.engine = engine.url();
+        this(engine.url());
+    }
+
+    SimClient(URI url) {
+        this.engine = url;
     }
 
     HttpResponse<String> post(String path, String body, String... headers)
@@ -39,6 +44,13 @@ final class SimClient implements AutoCloseable {
     /** The data of every event of a stream, {@code [DONE]} included. */
     List<String> events(String path, String body) throws IOException, InterruptedException {
         return events(post(path, body).body());
+    }
+
+    /** Cancelling it leaves the engine before its answer. */
+    CompletableFuture<HttpResponse<String>> later(String path, String body) {
+        return http.sendAsync(
+                request(path).POST(HttpRequest.BodyPublishers.ofString(body)).build(),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     /** Lines as they come; closing the stream leaves the engine in mid-answer. */

@@ -52,6 +52,9 @@ public final class RankScheduler {
     /** Requests whose pages are on their way from the pool. */
     private int fetching;
 
+    /** Requests whose pages are on their way from the engine that has computed them. */
+    private int receiving;
+
     /**
      * @param batchTokens prompt tokens that one step computes
      * @param storesEarly vLLM's way of making blocks known
@@ -117,6 +120,24 @@ public final class RankScheduler {
         startNext();
     }
 
+    /**
+     * The prompt of a request has come from another engine, and its first token with it. No effect
+     * on one that has ended meanwhile.
+     *
+     * @param cached as that engine counts
+     */
+    public void received(Sequence sequence, int cached, int loaded) {
+        if (sequence.state != Sequence.State.RECEIVING) {
+            return;
+        }
+        receiving--;
+        sequence.cached = cached;
+        sequence.loaded = loaded;
+        started(sequence);
+        startNext();
+        setDecodeTimer();
+    }
+
     /** The client is gone: slot and blocks are free again. No effect on an ended request. */
     public void abort(Sequence sequence) {
         switch (sequence.state) {
@@ -129,9 +150,13 @@ public final class RankScheduler {
                     prefillTimer = null;
                 }
             }
+            case RECEIVING -> {
+                receiving--;
+                giveUp(sequence);
+            }
             case DECODING -> {
                 decoding.remove(sequence);
-                if (sequence.slot() == null) {
+                if (sequence.slot() == null && sequence.reserved() == null) {
                     sequence.held().commit(sequence.tokens(), sequence.computed());
                 }
                 giveUp(sequence);
@@ -176,9 +201,9 @@ public final class RankScheduler {
         timing = other;
     }
 
-    /** Requests that compute or decode now. */
+    /** Requests that compute, receive or decode now. */
     public int running() {
-        return decoding.size() + prefilling.size();
+        return decoding.size() + prefilling.size() + receiving;
     }
 
     public int waiting() {
@@ -214,6 +239,14 @@ public final class RankScheduler {
                 break;
             }
             waiting.remove();
+            Runnable reserved = next.reserved();
+            if (reserved != null) {
+                next.lease = lease;
+                next.state = Sequence.State.RECEIVING;
+                receiving++;
+                reserved.run();
+                continue;
+            }
             admit(next, lease);
             budget -= plan(next, budget);
             computed += next.chunk;
@@ -346,7 +379,10 @@ public final class RankScheduler {
         SessionSlot slot = sequence.slot();
         if (last) {
             if (slot == null) {
-                sequence.held().commit(sequence.tokens(), sequence.computed());
+                // SGLang's engine that decodes keeps no tree: what has come to it is one request's.
+                if (sequence.reserved() == null) {
+                    sequence.held().commit(sequence.tokens(), sequence.computed());
+                }
                 sequence.held().release();
             } else {
                 slot.keep(sequence.held(), sequence.tokens().length);
@@ -355,7 +391,10 @@ public final class RankScheduler {
             counters.finished++;
             publish.run();
         } else {
-            if (storesEarly && slot == null && filledABlock(sequence)) {
+            if (storesEarly
+                    && slot == null
+                    && sequence.reserved() == null
+                    && filledABlock(sequence)) {
                 sequence.held().commit(sequence.tokens(), sequence.computed());
                 publish.run();
             }

@@ -31,6 +31,8 @@ public final class Sequence {
     enum State {
         WAITING,
         PREFILLING,
+        /** Its pages are there; what belongs into them comes from another engine. */
+        RECEIVING,
         DECODING,
         ENDED
     }
@@ -42,6 +44,7 @@ public final class Sequence {
     private final Listener listener;
     private final @Nullable SessionSlot slot;
     private final @Nullable Integer priority;
+    private final @Nullable Runnable reserved;
 
     State state = State.WAITING;
     int emitted;
@@ -80,12 +83,14 @@ public final class Sequence {
             CacheSpace space,
             @Nullable String sessionId,
             Listener listener) {
-        this(tokens, promptLength, space, sessionId, null, null, listener);
+        this(tokens, promptLength, space, sessionId, null, null, null, listener);
     }
 
     /**
      * @param slot of a streaming session, for one sequence at a time; null: none
      * @param priority as the client gave it; null: none
+     * @param reserved another engine computes the prompt: called once there are pages for it, and
+     *     {@link RankScheduler#received} says that it has come; null: it is computed here
      */
     public Sequence(
             int[] tokens,
@@ -94,6 +99,7 @@ public final class Sequence {
             @Nullable String sessionId,
             @Nullable SessionSlot slot,
             @Nullable Integer priority,
+            @Nullable Runnable reserved,
             Listener listener) {
         if (promptLength < 1 || promptLength >= tokens.length) {
             throw new IllegalArgumentException(
@@ -105,6 +111,7 @@ public final class Sequence {
         this.sessionId = sessionId;
         this.slot = slot;
         this.priority = priority;
+        this.reserved = reserved;
         this.listener = listener;
     }
 
@@ -134,6 +141,10 @@ public final class Sequence {
 
     @Nullable Integer priority() {
         return priority;
+    }
+
+    @Nullable Runnable reserved() {
+        return reserved;
     }
 
     Listener listener() {

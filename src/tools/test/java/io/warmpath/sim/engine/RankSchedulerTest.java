@@ -345,6 +345,7 @@ class RankSchedulerTest {
                 null,
                 null,
                 priority,
+                null,
                 new Sequence.Listener() {
                     @Override
                     public void started(int cachedTokens, int hostTokens) {

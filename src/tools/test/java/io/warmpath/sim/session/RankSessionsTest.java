@@ -58,7 +58,8 @@ class RankSessionsTest {
                 tokens[prompt + i] = 900_000 + i;
             }
             this.sequence =
-                    new Sequence(tokens, prompt, CacheSpace.NONE, name, turn.slot(), null, this);
+                    new Sequence(
+                            tokens, prompt, CacheSpace.NONE, name, turn.slot(), null, null, this);
             scheduler.submit(sequence);
         }
 
