@@ -158,6 +158,7 @@ class ServerTlsTest {
                     .ignoreExceptionsInstanceOf(IOException.class)
                     .until(
                             () -> {
+                                ask(open); // or it would be closed for its idleness
                                 try (SSLSocket later = connect("client")) {
                                     return ask(later) == 200 && shown(later).equals("CN=second");
                                 }

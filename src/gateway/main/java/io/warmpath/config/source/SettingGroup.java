@@ -15,7 +15,11 @@ enum SettingGroup {
             "addresses"),
     MODELS("names, aliases, adapters, templates", "models"),
     TOKENS("tokenizers, and what asking for tokens may take", "tokens"),
-    ROUTER("how a worker is chosen: mode, cost, weights, speeds", "router", "routing"),
+    ROUTER(
+            "how a worker is chosen: mode, cost, weights, speeds; prefill and decode apart",
+            "router",
+            "routing",
+            "disaggregation"),
     EVENTS("KV events, the index, what is kept over a restart", "events", "index", "state"),
     SHARED("pools of KV blocks that workers share", "shared-cache"),
     SESSION("sessions, pinned prefixes, prompts that are computed ahead", "session"),
