@@ -2,9 +2,9 @@
 # Real engines for the tests, in .tools/engines: SGLang and vLLM, each in an environment of its own with the versions of
 # sglang.txt and vllm.txt, and the model that both run. About 13 GB, a minute where the network is fast.
 #
-#   src/test/engines/install.sh [smg]      status 77 where there is no room, or they cannot be had; then it says why
+#   src/test/engines/install.sh [smg|nixl] status 77 where there is no room, or they cannot be had; then it says why
 #
-# With smg: the SGLang gateway too, which live.py compares us with.
+# With smg: the SGLang gateway too, which live.py compares us with. With nixl: what moves vLLM's KV caches (460 MB).
 #
 # The lists are what `pip freeze` said of a working environment, without the packages that drive GPUs (SGLang's kernels are stood in for).
 set -eu
@@ -13,6 +13,7 @@ root=$(CDPATH='' cd -- "$here/../../.." && pwd)
 home=${ENGINES_HOME:-$root/.tools/engines}
 UV=0.13.9
 SMG=1.13.0
+NIXL=1.5.1
 ROOM_GB=20
 
 say() { printf 'engines: %s\n' "$*" >&2; }
@@ -29,6 +30,18 @@ if [ "${1-}" = smg ] && [ "$(cat "$home/smg/version" 2>/dev/null)" != "$SMG" ]; 
     else
         say "NO SMG TO COMPARE WITH: smg $SMG cannot be installed"
         rm -rf "$home/smg"
+    fi
+fi
+
+if [ "${1-}" = nixl ] && [ "$(cat "$home/nixl/version" 2>/dev/null)" != "$NIXL" ]; then
+    rm -rf "$home/nixl"
+    mkdir -p "$home"
+    # It imports the one for CUDA 13, as vLLM's torch has that number, also where there is no GPU.
+    if python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$home/nixl" "nixl==$NIXL" "nixl-cu13==$NIXL"; then
+        echo "$NIXL" >"$home/nixl/version"
+    else
+        rm -rf "$home/nixl"
+        skip "nixl $NIXL cannot be installed"
     fi
 fi
 

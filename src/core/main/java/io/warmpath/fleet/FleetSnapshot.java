@@ -93,6 +93,7 @@ public final class FleetSnapshot {
         final List<Candidate> worthTrying = new ArrayList<>();
         final List<Candidate> prefills = new ArrayList<>();
         final List<Candidate> decodes = new ArrayList<>();
+        final List<Candidate> prefillsAlone = new ArrayList<>();
         int badWorkers;
         int goodWorkers;
 
@@ -104,9 +105,18 @@ public final class FleetSnapshot {
             goodWorkers += w.state() == WorkerState.READY ? 1 : 0;
             for (Worker.Rank r : w.ranks()) {
                 Candidate c = new Candidate(w, r.dpRank(), r.slot());
+                if (w.disaggregation().role() == Role.PREFILL) {
+                    if (w.available()) {
+                        prefills.add(c);
+                        if (w.disaggregation().alone()) {
+                            prefillsAlone.add(c);
+                        }
+                    }
+                    continue;
+                }
                 if (!w.disaggregation().alone()) {
                     if (w.available()) {
-                        (w.disaggregation().role() == Role.PREFILL ? prefills : decodes).add(c);
+                        decodes.add(c);
                     }
                     continue;
                 }
@@ -122,11 +132,18 @@ public final class FleetSnapshot {
             }
         }
 
-        /** Who decodes can be asked while somebody prefills. */
+        /**
+         * Who only decodes can be asked while somebody prefills; who prefills and can do the rest,
+         * while nobody else is there.
+         */
         void pair() {
             if (!prefills.isEmpty()) {
                 open.addAll(decodes);
                 worthTrying.addAll(decodes);
+            }
+            if (open.isEmpty()) {
+                open.addAll(prefillsAlone);
+                worthTrying.addAll(prefillsAlone);
             }
         }
 

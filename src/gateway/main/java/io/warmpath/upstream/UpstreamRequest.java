@@ -29,4 +29,9 @@ public record UpstreamRequest(
         Buffer body,
         boolean freshConnection,
         boolean passThrough,
-        List<URI> others) {}
+        List<URI> others) {
+    public UpstreamRequest withBody(Buffer other) {
+        return new UpstreamRequest(
+                worker, base, target, headers, extra, other, freshConnection, passThrough, others);
+    }
+}

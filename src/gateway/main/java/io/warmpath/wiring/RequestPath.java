@@ -205,7 +205,7 @@ final class RequestPath {
                         shared,
                         System::nanoTime,
                         hot,
-                        FlowSettings.transfer(config.disaggregation()));
+                        FlowSettings.splitting(config.disaggregation()));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

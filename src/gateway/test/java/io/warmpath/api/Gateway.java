@@ -93,6 +93,7 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.Scores;
+import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.session.Affinity;
@@ -123,6 +124,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -500,7 +502,7 @@ final class Gateway implements AutoCloseable {
                         null,
                         System::nanoTime,
                         null,
-                        new TransferCost(0, 0, 0));
+                        new Splitting(new TransferCost(0, 0, 0), OptionalLong.of(0)));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

@@ -153,6 +153,7 @@ public class KeptDecisionBench {
                                 ByteRange.ABSENT,
                                 ByteRange.ABSENT,
                                 ByteRange.ABSENT,
+                                BodyEdits.Answer.UNSAID,
                                 List.of()),
                         InferenceRequest.Form.WHOLE);
     }

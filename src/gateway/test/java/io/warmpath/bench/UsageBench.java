@@ -63,7 +63,8 @@ public class UsageBench {
 
     private static final ByteRange NO = ByteRange.ABSENT;
     private static final BodyEdits EDITS =
-            new BodyEdits(0, true, false, NO, NO, NO, NO, NO, NO, NO, List.of());
+            new BodyEdits(
+                    0, true, false, NO, NO, NO, NO, NO, NO, NO, BodyEdits.Answer.UNSAID, List.of());
 
     private final Visit[] visits = new Visit[TENANTS];
     private Tracing tracing;

@@ -68,10 +68,14 @@ final class JacksonReader {
                 fields.model = text(name, value);
                 fields.modelSpan = value();
             }
-            case STREAM -> fields.stream = bool(name, value, false);
+            case STREAM -> {
+                fields.stream = bool(name, value, false);
+                fields.streamSpan = value();
+            }
             case STREAM_OPTIONS -> streamOptions(name, value);
             case MAX_TOKENS, MAX_COMPLETION_TOKENS ->
-                    fields.mostTokens(m, integer(name, value).orElse(0));
+                    fields.mostTokens(m, value(), integer(name, value).orElse(0));
+            case MIN_TOKENS -> fields.minTokensSpan = value();
             case N -> {
                 integer(name, value);
                 fields.several = value == JsonToken.VALUE_NUMBER_INT && json.getValueAsLong() > 1;

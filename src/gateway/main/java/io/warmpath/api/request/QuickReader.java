@@ -75,6 +75,12 @@ final class QuickReader {
         if (scan.has(RequestMember.PRIORITY)) {
             fields.priority = span(RequestMember.PRIORITY);
         }
+        if (scan.has(RequestMember.STREAM)) {
+            fields.streamSpan = span(RequestMember.STREAM);
+        }
+        if (scan.has(RequestMember.MIN_TOKENS)) {
+            fields.minTokensSpan = span(RequestMember.MIN_TOKENS);
+        }
         if (scan.has(RequestMember.TEMPERATURE)) {
             fields.temperature = span(RequestMember.TEMPERATURE);
         }
@@ -136,8 +142,8 @@ final class QuickReader {
         if (!integer(m)) {
             return false;
         }
-        if (scan.has(m) && scan.kind(m) != 'n') {
-            fields.mostTokens(m, digits(m));
+        if (scan.has(m)) {
+            fields.mostTokens(m, span(m), digits(m));
         }
         return true;
     }

@@ -62,6 +62,10 @@ final class RequestFields {
     ByteRange temperature = ByteRange.ABSENT;
     ByteRange streamOptions = ByteRange.ABSENT;
     ByteRange includeUsage = ByteRange.ABSENT;
+    ByteRange streamSpan = ByteRange.ABSENT;
+    ByteRange maxTokensSpan = ByteRange.ABSENT;
+    ByteRange maxCompletionTokensSpan = ByteRange.ABSENT;
+    ByteRange minTokensSpan = ByteRange.ABSENT;
     private List<ByteRange> nvext = List.of();
 
     /** The path of a member that acts on the engine or on other requests. */
@@ -78,14 +82,17 @@ final class RequestFields {
 
     /**
      * @param name of the two
+     * @param at its value
      * @param tokens as said; what no answer can have says nothing and is the engine's to refuse
      */
-    void mostTokens(RequestMember name, long tokens) {
+    void mostTokens(RequestMember name, ByteRange at, long tokens) {
         int most = tokens > 0 && tokens <= Integer.MAX_VALUE ? (int) tokens : 0;
         if (name == RequestMember.MAX_TOKENS) {
             maxTokens = most;
+            maxTokensSpan = at;
         } else {
             maxCompletionTokens = most;
+            maxCompletionTokensSpan = at;
         }
     }
 
@@ -173,6 +180,8 @@ final class RequestFields {
                 temperature,
                 streamOptions,
                 includeUsage,
+                new BodyEdits.Answer(
+                        streamSpan, maxTokensSpan, maxCompletionTokensSpan, minTokensSpan),
                 nvext);
     }
 

@@ -10,6 +10,7 @@ enum RequestMember {
     STREAM_OPTIONS("stream_options"),
     MAX_TOKENS("max_tokens"),
     MAX_COMPLETION_TOKENS("max_completion_tokens"),
+    MIN_TOKENS("min_tokens"),
     N("n"),
     MESSAGES("messages"),
     PROMPT("prompt"),

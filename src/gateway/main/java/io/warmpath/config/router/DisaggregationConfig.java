@@ -7,6 +7,7 @@ import io.warmpath.config.setting.ByteSize;
 import io.warmpath.config.setting.Setting;
 import io.warmpath.config.setting.TimeSpan;
 import java.time.Duration;
+import java.util.Optional;
 
 /**
  * What it costs to hand a prompt's KV cache from the worker that computes it to the one that
@@ -44,4 +45,13 @@ public interface DisaggregationConfig {
             min = 0,
             max = 100)
     double transferWeight();
+
+    @Setting(
+            doc =
+                    "Split the prompts of which a worker that does whole requests would have to compute"
+                            + " at least so many tokens, and no others, as Dynamo's thresholds do. Not"
+                            + " set: whatever is cheaper.",
+            unit = "tokens",
+            min = 0)
+    Optional<Long> splitFromTokens();
 }

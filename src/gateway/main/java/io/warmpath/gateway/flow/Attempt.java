@@ -4,7 +4,6 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
@@ -17,6 +16,8 @@ import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.Half;
+import io.warmpath.gateway.request.HandOff;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.net.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
@@ -50,6 +51,7 @@ final class Attempt
     private AttemptBooks books;
     private @Nullable UpstreamCall call;
     private @Nullable PrefillLeg prefill;
+    private @Nullable UpstreamRequest later; // until its prompt has been computed elsewhere
     private AttemptState state = AttemptState.READY;
     private @Nullable MultiMap headers; // from the head on
     private @Nullable AnswerPipe pipe; // from the head on
@@ -104,7 +106,9 @@ final class Attempt
                         books.decision(),
                         session != null && session.appends());
         Planner.Decided computes = books.decided().prefill();
-        asked = EngineAsk.of(scope, to, pin, computes == null ? null : meeting(computes));
+        Half half = computes == null ? null : PrefillLeg.half(computes, sending.random());
+        boolean together = half instanceof Bootstrap;
+        asked = EngineAsk.of(scope, to, pin, together ? half : null);
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Continued continued = books.continued();
@@ -116,40 +120,57 @@ final class Attempt
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
         }
         books.trace(extra);
-        call =
-                sending.engines()
-                        .send(
-                                new UpstreamRequest(
-                                        to.worker().name(),
-                                        to.worker().url(),
-                                        written.target(),
-                                        request.headers(),
-                                        extra,
-                                        body,
-                                        freshConnection,
-                                        request.passThrough(),
-                                        others(sending)),
-                                continued == null
-                                        ? listener(to, session)
-                                        : continued.joining(this));
-        call.watchedBy(this);
-        become(AttemptState.SENT);
-        if (computes != null) {
-            PrefillLeg leg = new PrefillLeg(scope, computes, this);
+        UpstreamRequest whole =
+                new UpstreamRequest(
+                        to.worker().name(),
+                        to.worker().url(),
+                        written.target(),
+                        request.headers(),
+                        extra,
+                        body,
+                        freshConnection,
+                        request.passThrough(),
+                        others(sending));
+        if (half == null || together) {
+            send(whole);
+        } else {
+            later = whole;
+        }
+        if (computes != null && half != null) {
+            PrefillLeg leg = new PrefillLeg(scope, computes, half, this);
             prefill = leg;
-            leg.start(asked.changes());
+            leg.start(asked.changes(), continued);
         }
     }
 
-    /** Where this worker finds the one that computes the prompt. */
-    private Bootstrap meeting(Planner.Decided computes) {
-        Candidate c = computes.decision().chosen().candidate();
-        return Bootstrap.of(
-                EngineAddress.of(c.worker().url()).host(),
-                c.worker().disaggregation().bootstrapPort(),
-                c.worker().ranks().size(),
-                c.dpRank(),
-                scope.parts.sending().random().getAsLong());
+    private void send(UpstreamRequest request) {
+        Continued continued = books.continued();
+        call =
+                scope.parts
+                        .sending()
+                        .engines()
+                        .send(
+                                request,
+                                continued == null
+                                        ? listener(candidate(), scope.session())
+                                        : continued.joining(this));
+        call.watchedBy(this);
+        become(AttemptState.SENT);
+    }
+
+    @Override
+    public void prefilled(PrefillLeg leg, @Nullable HandOff handOff) {
+        UpstreamRequest waiting = later;
+        if (leg != prefill || state != AttemptState.READY || waiting == null) {
+            return;
+        }
+        later = null;
+        books.sentNow();
+        try {
+            send(handOff == null ? waiting : waiting.withBody(handOff.into(waiting.body())));
+        } catch (RuntimeException e) {
+            owner.crashed(e);
+        }
     }
 
     @Override
@@ -158,6 +179,10 @@ final class Attempt
             return; // what has begun to reach the client has all that it needs of it
         }
         try {
+            if (leg.refused() && later != null) {
+                prefilled(leg, null); // who decodes says the same, in its own words
+                return;
+            }
             if (leg.refused()) {
                 // As this worker will, in its own words: unless it waits for what never comes.
                 scope.context.owner().setTimer(REFUSAL_MILLIS, t -> unlessAnswered(error));

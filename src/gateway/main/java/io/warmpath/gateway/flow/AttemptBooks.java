@@ -39,6 +39,7 @@ final class AttemptBooks {
     private Tracing.@Nullable Call traced;
     private String problem = "left";
     private long started;
+    private long asked;
     private long firstTokenNanos = -1;
     private boolean late;
 
@@ -96,6 +97,12 @@ final class AttemptBooks {
             sent = planner().sent(decision(), scope.request().stream());
         }
         started = scope.now();
+        asked = started;
+    }
+
+    /** It is sent now: its prompt was computed elsewhere meanwhile. */
+    void sentNow() {
+        asked = scope.now();
     }
 
     /**
@@ -146,7 +153,7 @@ final class AttemptBooks {
 
     /** It was sent so short a time ago that a kept connection may not have been alive any more. */
     boolean isJustSent() {
-        return scope.now() - started < STALE_NANOS;
+        return scope.now() - asked < STALE_NANOS;
     }
 
     /** The answer grows. */

@@ -5,7 +5,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.request.BodyChanges;
-import io.warmpath.gateway.request.Bootstrap;
+import io.warmpath.gateway.request.Half;
 import io.warmpath.gateway.request.InferenceRequest;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -31,13 +31,13 @@ record EngineAsk(
 
     /**
      * @param pin what is to be kept of the prompt; null: nothing
-     * @param meeting where the two halves of a split request meet; null: it is sent whole
+     * @param half of a request that is split; null: it is sent as whole ones are
      */
     static EngineAsk of(
-            RequestScope scope, Candidate to, @Nullable PinTurn pin, @Nullable Bootstrap meeting) {
+            RequestScope scope, Candidate to, @Nullable PinTurn pin, @Nullable Half half) {
         GatewayOptions options = scope.parts.options();
         InferenceRequest request = scope.request();
-        BodyChanges changes = BodyChanges.NONE.withBootstrap(meeting);
+        BodyChanges changes = BodyChanges.NONE.withHalf(half);
         if (request.salt().toSend() != null) {
             changes = changes.withCacheSalt(request.salt().toSend());
         }

@@ -1,13 +1,20 @@
 package io.warmpath.gateway.flow;
 
 import io.vertx.core.MultiMap;
+import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineAddress;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.gateway.answer.Continued;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.BodyChanges;
+import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.EngineForm;
+import io.warmpath.gateway.request.Half;
+import io.warmpath.gateway.request.HandOff;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.LoadBook;
 import io.warmpath.net.HeaderList;
@@ -15,13 +22,15 @@ import io.warmpath.routing.rates.Sent;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import java.io.ByteArrayOutputStream;
 import java.util.List;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The half of a request that computes its prompt, on a worker that hands the KV cache to the one
- * that answers. Its answer, which has one token and comes when the cache has gone, is read and
- * thrown away. On the request's event loop.
+ * that answers. Its answer has one token. SGLang's comes when the cache has gone and is thrown
+ * away; vLLM's says where the cache is. On the request's event loop.
  *
  * <p>Its load is booked from when it is sent until its answer has ended, or the other half has a
  * first token, whichever is first.
@@ -31,11 +40,23 @@ final class PrefillLeg implements UpstreamListener {
     interface Owner {
         /** This one's worker cannot do it, or has refused it; once, and not after {@link #stop}. */
         void prefillFailed(PrefillLeg leg, GatewayError error);
+
+        /**
+         * The prompt is computed; for who waits for that.
+         *
+         * @param handOff null: the engine names nothing to fetch
+         */
+        void prefilled(PrefillLeg leg, @Nullable HandOff handOff);
     }
+
+    /** Longer answers are no hand-offs: one of a million tokens has a tenth of it. */
+    private static final int MOST_BYTES = 4 << 20;
 
     private final RequestScope scope;
     private final Planner.Decided decided;
+    private final Half half;
     private final Owner owner;
+    private @Nullable ByteArrayOutputStream answer; // where it is read
     private LoadBook.@Nullable Booking booking;
     private Sent sent = Sent.UNSEEN;
     private @Nullable UpstreamCall call;
@@ -44,7 +65,8 @@ final class PrefillLeg implements UpstreamListener {
     private int status;
     private boolean over;
 
-    PrefillLeg(RequestScope scope, Planner.Decided decided, Owner owner) {
+    PrefillLeg(RequestScope scope, Planner.Decided decided, Half half, Owner owner) {
+        this.half = half;
         this.scope = scope;
         this.decided = decided;
         this.owner = owner;
@@ -54,14 +76,29 @@ final class PrefillLeg implements UpstreamListener {
         return decided.decision().chosen().candidate();
     }
 
+    /** How the two halves come together: SGLang's engines meet, vLLM's come after one another. */
+    static Half half(Planner.Decided computes, LongSupplier random) {
+        Candidate c = computes.decision().chosen().candidate();
+        return c.worker().kind() == EngineKind.SGLANG
+                ? Bootstrap.of(
+                        EngineAddress.of(c.worker().url()).host(),
+                        c.worker().disaggregation().bootstrapPort(),
+                        c.worker().ranks().size(),
+                        c.dpRank(),
+                        random.getAsLong())
+                : new Half.Keep();
+    }
+
     /**
      * @param asked of the worker that answers
+     * @param continued the stream that it goes on with; null: it begins the answer
      */
-    void start(BodyChanges asked) {
+    void start(BodyChanges asked, @Nullable Continued continued) {
         Sending sending = scope.parts.sending();
         InferenceRequest request = scope.request();
         Candidate to = candidate();
-        EngineForm.Written written = scope.form.write(request, to.worker(), asked.forPrefill());
+        EngineForm.Written written = scope.form.write(request, to.worker(), asked.forPrefill(half));
+        Buffer body = continued == null ? written.body() : continued.body(written.body());
         promptTokens = scope.prompt.length(to.worker());
         booking =
                 sending.load()
@@ -75,6 +112,12 @@ final class PrefillLeg implements UpstreamListener {
         started = scope.now();
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
+        if (half instanceof Half.Keep) {
+            answer = new ByteArrayOutputStream(1024);
+            if (to.worker().ranks().size() > 1) {
+                extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+            }
+        }
         call =
                 sending.engines()
                         .send(
@@ -84,7 +127,7 @@ final class PrefillLeg implements UpstreamListener {
                                         written.target(),
                                         request.headers(),
                                         extra,
-                                        written.body(),
+                                        body,
                                         false,
                                         request.passThrough(),
                                         List.of()),
@@ -131,7 +174,10 @@ final class PrefillLeg implements UpstreamListener {
 
     @Override
     public void data(byte[] b, int from, int length) {
-        // One token, which the other half gives to the client.
+        ByteArrayOutputStream read = answer;
+        if (read != null && read.size() + length <= MOST_BYTES) {
+            read.write(b, from, length);
+        }
     }
 
     @Override
@@ -144,6 +190,8 @@ final class PrefillLeg implements UpstreamListener {
             fleet().ended(candidate().worker().id(), RequestOutcome.OK, started);
             scope.parts.metrics().disagg().handedOver(promptTokens, scope.now() - started);
             free(true);
+            data(b, from, length);
+            owner.prefilled(this, answer == null ? null : HandOff.of(answer.toByteArray()));
             return;
         }
         free(false);

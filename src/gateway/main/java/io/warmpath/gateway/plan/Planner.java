@@ -34,9 +34,9 @@ import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TaintMatch;
 import io.warmpath.routing.TaintRules;
-import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -84,9 +84,9 @@ public final class Planner {
             @Nullable SharedCache shared,
             LongSupplier nanoTime,
             @Nullable HotPrompts hot,
-            TransferCost transfer) {
+            Splitting splitting) {
         this.hot = hot;
-        this.splitting = new Splitting(transfer);
+        this.splitting = splitting;
         this.pins = pins;
         this.shared = shared;
         this.nanoTime = nanoTime;
@@ -158,11 +158,16 @@ public final class Planner {
             Tracing.@Nullable Trace trace) {
         Splitting.Plan plan =
                 splitting.plan(
-                        (asked, among, part) -> dryRun(asked, among, part, tokens, others),
-                        request,
+                        (among, part) ->
+                                dryRun(
+                                        part == Part.PREFILL ? request.unpinned() : request,
+                                        among,
+                                        part,
+                                        tokens,
+                                        others),
                         candidates,
                         prefills,
-                        tokens);
+                        tokens == null ? 0 : tokens.length());
         if (!prefills.isEmpty()) {
             metrics.disagg()
                     .decided(
@@ -176,7 +181,7 @@ public final class Planner {
                         : decide(
                                 request.unpinned(),
                                 occasion.because(DecisionCause.PREFILL),
-                                prefills,
+                                plan.prefills(),
                                 Part.PREFILL,
                                 tokens,
                                 named,

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param dropNvext {@code nvext} was for a gateway and goes no further
  * @param sessionId value of {@code session_id}; null leaves it alone
  * @param append what is new to the engine's session; null: the prompt is sent whole
- * @param bootstrap where the two halves of a split request meet; null: it is sent whole
+ * @param half of a request that is split; null: it is sent whole
  */
 public record BodyChanges(
         OptionalInt dpRank,
@@ -27,7 +27,7 @@ public record BodyChanges(
         boolean dropNvext,
         @Nullable String sessionId,
         @Nullable SessionAppend append,
-        @Nullable Bootstrap bootstrap) {
+        @Nullable Half half) {
     public static final BodyChanges NONE =
             new BodyChanges(
                     OptionalInt.empty(),
@@ -52,7 +52,7 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
@@ -66,7 +66,7 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withModel(String name) {
@@ -80,7 +80,7 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withPriority(int value) {
@@ -94,7 +94,7 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withGreedy() {
@@ -108,13 +108,13 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withUsage() {
         return new BodyChanges(
                 dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withoutNvext() {
@@ -128,7 +128,7 @@ public record BodyChanges(
                 true,
                 sessionId,
                 append,
-                bootstrap);
+                half);
     }
 
     /** A tag, of a session that is no more than that. */
@@ -143,7 +143,7 @@ public record BodyChanges(
                 dropNvext,
                 id,
                 append,
-                bootstrap);
+                half);
     }
 
     public BodyChanges withAppend(SessionAppend news) {
@@ -157,10 +157,10 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 news,
-                bootstrap);
+                half);
     }
 
-    public BodyChanges withBootstrap(@Nullable Bootstrap meeting) {
+    public BodyChanges withHalf(@Nullable Half its) {
         return new BodyChanges(
                 dpRank,
                 cacheSalt,
@@ -171,11 +171,11 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                meeting);
+                its);
     }
 
     /** The same for the engine that only prefills: its rank and its usage are nobody's business. */
-    public BodyChanges forPrefill() {
+    public BodyChanges forPrefill(Half its) {
         return new BodyChanges(
                 OptionalInt.empty(),
                 cacheSalt,
@@ -186,6 +186,6 @@ public record BodyChanges(
                 dropNvext,
                 sessionId,
                 append,
-                bootstrap);
+                its);
     }
 }

@@ -59,11 +59,14 @@ public final class BodyEditor {
         if (changes.sessionId() != null) {
             set(ByteRange.ABSENT, "session_id", GatewayJson.quoted(changes.sessionId()));
         }
-        Bootstrap meeting = changes.bootstrap();
-        if (meeting != null) {
-            set(ByteRange.ABSENT, "bootstrap_host", GatewayJson.quoted(meeting.host()));
-            set(ByteRange.ABSENT, "bootstrap_port", Integer.toString(meeting.port()));
-            set(ByteRange.ABSENT, "bootstrap_room", Long.toString(meeting.room()));
+        switch (changes.half()) {
+            case null -> {}
+            case Bootstrap meeting -> {
+                set(ByteRange.ABSENT, "bootstrap_host", GatewayJson.quoted(meeting.host()));
+                set(ByteRange.ABSENT, "bootstrap_port", Integer.toString(meeting.port()));
+                set(ByteRange.ABSENT, "bootstrap_room", Long.toString(meeting.room()));
+            }
+            case Half.Keep keep -> prefillOnly(at.answer());
         }
         if (changes.includeUsage()) {
             includeUsage();
@@ -92,6 +95,24 @@ public final class BodyEditor {
         } else {
             set(old, "model", GatewayJson.quoted(name));
         }
+    }
+
+    /** One token in one piece; what the client wants of its answer is the other engine's. */
+    private void prefillOnly(BodyEdits.Answer answer) {
+        set(answer.maxTokens(), "max_tokens", "1");
+        if (answer.maxCompletionTokens().present()) {
+            set(answer.maxCompletionTokens(), "max_completion_tokens", "1");
+        }
+        if (answer.minTokens().present()) {
+            set(answer.minTokens(), "min_tokens", "0");
+        }
+        if (answer.stream().present()) {
+            set(answer.stream(), "stream", "false");
+        }
+        if (at.streamOptions().present()) {
+            set(at.streamOptions(), "stream_options", "null");
+        }
+        set(ByteRange.ABSENT, HandOff.MEMBER, HandOff.WANTED);
     }
 
     private void set(ByteRange old, String name, String value) {

@@ -17,6 +17,7 @@ import java.util.List;
  * @param temperature value of {@code temperature}
  * @param streamOptions value of {@code stream_options}
  * @param includeUsage value of {@code include_usage} in it
+ * @param answer how the answer is wanted
  * @param nvext every {@code nvext}, from its name's opening quote to its value's end
  */
 public record BodyEdits(
@@ -30,7 +31,18 @@ public record BodyEdits(
         ByteRange temperature,
         ByteRange streamOptions,
         ByteRange includeUsage,
+        Answer answer,
         List<ByteRange> nvext) {
+    /** Values of the members of these names. */
+    public record Answer(
+            ByteRange stream,
+            ByteRange maxTokens,
+            ByteRange maxCompletionTokens,
+            ByteRange minTokens) {
+        public static final Answer UNSAID =
+                new Answer(ByteRange.ABSENT, ByteRange.ABSENT, ByteRange.ABSENT, ByteRange.ABSENT);
+    }
+
     /** The client wants the stream's usage itself. */
     public boolean asksForUsage(Buffer body) {
         return includeUsage.present() && body.getByte(includeUsage.start()) == 't';

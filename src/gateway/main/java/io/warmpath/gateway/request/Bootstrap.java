@@ -8,7 +8,7 @@ package io.warmpath.gateway.request;
  * @param port of its registry
  * @param room 0 or above; no other request has it meanwhile
  */
-public record Bootstrap(String host, int port, long room) {
+public record Bootstrap(String host, int port, long room) implements Half {
     /**
      * An engine with several ranks takes the rank that the room leaves when it is divided by them:
      * nothing else has to be said of it.

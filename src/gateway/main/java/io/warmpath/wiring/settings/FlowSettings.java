@@ -17,6 +17,7 @@ import io.warmpath.load.BookingListener;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
 import io.warmpath.wiring.memory.MemoryPlan;
@@ -85,12 +86,14 @@ public final class FlowSettings {
                 ClientSettings.bounds(config.http(), plan, maxBodyBytes));
     }
 
-    /** From a worker that prefills to one that decodes. */
-    public static TransferCost transfer(DisaggregationConfig config) {
-        return TransferCost.of(
-                config.transferSetup().toNanos() / 1e6,
-                config.kvBytesPerToken().bytes(),
-                config.transferRate(),
-                config.transferWeight());
+    /** Between a worker that prefills and one that decodes. */
+    public static Splitting splitting(DisaggregationConfig config) {
+        return new Splitting(
+                TransferCost.of(
+                        config.transferSetup().toNanos() / 1e6,
+                        config.kvBytesPerToken().bytes(),
+                        config.transferRate(),
+                        config.transferWeight()),
+                config.splitFromTokens().stream().mapToLong(Long::longValue).findFirst());
     }
 }

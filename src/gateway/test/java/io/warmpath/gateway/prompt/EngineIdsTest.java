@@ -54,6 +54,7 @@ class EngineIdsTest {
                     ByteRange.ABSENT,
                     ByteRange.ABSENT,
                     ByteRange.ABSENT,
+                    BodyEdits.Answer.UNSAID,
                     List.of());
 
     private final Vertx vertx = Vertx.vertx();

@@ -27,6 +27,7 @@ class SessionHeadersTest {
                     ByteRange.ABSENT,
                     ByteRange.ABSENT,
                     ByteRange.ABSENT,
+                    BodyEdits.Answer.UNSAID,
                     List.of());
 
     static InferenceRequest request(AgentContext agent, String... headers) {

@@ -65,7 +65,7 @@ public final class DecodeHalf implements Half, AutoCloseable {
             int promptTokens,
             Sequence.Listener answer,
             Consumer<String> failed) {
-        return new Request(meeting, rid, answer, failed);
+        return new Request(meeting, rid, promptTokens, answer, failed);
     }
 
     @Override
@@ -76,6 +76,7 @@ public final class DecodeHalf implements Half, AutoCloseable {
     private final class Request implements HalfRequest {
         private final Meeting meeting;
         private final String rid;
+        private final int promptTokens;
         private final Sequence.Listener answer;
         private final Consumer<String> failed;
         private @Nullable RankScheduler scheduler;
@@ -87,9 +88,15 @@ public final class DecodeHalf implements Half, AutoCloseable {
         private boolean over;
         private int tries;
 
-        Request(Meeting meeting, String rid, Sequence.Listener answer, Consumer<String> failed) {
+        Request(
+                Meeting meeting,
+                String rid,
+                int promptTokens,
+                Sequence.Listener answer,
+                Consumer<String> failed) {
             this.meeting = meeting;
             this.rid = rid;
+            this.promptTokens = promptTokens;
             this.answer = answer;
             this.failed = failed;
         }
@@ -181,6 +188,10 @@ public final class DecodeHalf implements Half, AutoCloseable {
                 told = JSON.readTree(body);
             } catch (JsonProcessingException e) {
                 throw new IllegalStateException("another engine of ours says " + body, e);
+            }
+            if (told.path("tokens").asInt() != promptTokens) {
+                fail("Decode transfer", "The two halves have different prompts.");
+                return;
             }
             long now = timers.nanoTime();
             long nanos = options.transferNanos(told.path("tokens").asInt());

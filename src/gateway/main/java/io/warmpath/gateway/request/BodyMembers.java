@@ -1,4 +1,4 @@
-package io.warmpath.gateway.migration;
+package io.warmpath.gateway.request;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Where the top-level members of a JSON object lie, and what the small ones say. Immutable. */
-final class BodyMembers {
+public final class BodyMembers {
     private static final JsonFactory JSON = new JsonFactory();
 
     /**
@@ -20,13 +20,13 @@ final class BodyMembers {
      * @param text of a string or scalar; empty for containers
      * @param empty a container without content
      */
-    record Member(JsonToken kind, int start, int end, String text, boolean empty) {
-        boolean isNull() {
+    public record Member(JsonToken kind, int start, int end, String text, boolean empty) {
+        public boolean isNull() {
             return kind == JsonToken.VALUE_NULL;
         }
 
         /** True, a number, a text, an object or a list: not null and not false. */
-        boolean isSet() {
+        public boolean isSet() {
             return kind != JsonToken.VALUE_NULL && kind != JsonToken.VALUE_FALSE;
         }
     }
@@ -60,41 +60,41 @@ final class BodyMembers {
     /**
      * @throws IOException when it is no JSON object
      */
-    static BodyMembers of(byte[] body) throws IOException {
+    public static BodyMembers of(byte[] body) throws IOException {
         try (JsonParser json = JSON.createParser(body)) {
             return new BodyMembers(json);
         }
     }
 
     /** Null: it is not there. */
-    @Nullable Member get(String name) {
+    public @Nullable Member get(String name) {
         return members.get(name);
     }
 
     /** Just behind the opening brace. */
-    int afterBrace() {
+    public int afterBrace() {
         return afterBrace;
     }
 
     /** It is there, and not null. */
-    boolean has(String name) {
+    public boolean has(String name) {
         Member m = members.get(name);
         return m != null && !m.isNull();
     }
 
     /** It is there, and neither null nor false. */
-    boolean isSet(String name) {
+    public boolean isSet(String name) {
         Member m = members.get(name);
         return m != null && m.isSet();
     }
 
     /** A whole number above this. */
-    boolean isAbove(String name, int most) {
+    public boolean isAbove(String name, int most) {
         return number(name) > most;
     }
 
     /** -1 where there is none. */
-    long number(String name) {
+    public long number(String name) {
         Member m = members.get(name);
         if (m == null || m.kind() != JsonToken.VALUE_NUMBER_INT || m.text().length() > 18) {
             return -1;

@@ -1,0 +1,104 @@
+package io.warmpath.routing;
+
+import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Whether a request is done whole by one worker, or its prompt by one and its answer by another.
+ * Where both can be, the cheaper way is taken: the least cost of a worker that does all of it
+ * against the least cost of prefill, the transfer, and the least cost of decoding. Any thread.
+ *
+ * @param transfer from the one to the other
+ * @param fromTokens prompts are split of which the best worker for the whole would have to compute
+ *     so many tokens, whatever the costs; empty: by cost
+ */
+public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
+    /**
+     * @param candidates for {@code part}, not empty
+     * @param prefills who computes the prompt; empty with {@link Part#WHOLE}
+     * @param part {@link Part#WHOLE} or {@link Part#DECODE}
+     */
+    public record Plan(List<Candidate> candidates, List<Candidate> prefills, Part part) {
+        private static Plan whole(List<Candidate> candidates) {
+            return new Plan(candidates, List.of(), Part.WHOLE);
+        }
+    }
+
+    /** What a worker would cost; leaves no trace. */
+    @FunctionalInterface
+    public interface Asked {
+        RoutingDecision dryRun(List<Candidate> candidates, Part part);
+    }
+
+    /**
+     * @param candidates not empty; without prefills, none that only decodes is among them
+     * @param prefills who can compute a prompt for another worker
+     * @param promptTokens 0 where they are not known
+     */
+    public Plan plan(
+            Asked router, List<Candidate> candidates, List<Candidate> prefills, int promptTokens) {
+        List<Plan> splits = splits(candidates, prefills);
+        if (splits.isEmpty()) {
+            return Plan.whole(candidates);
+        }
+        List<Candidate> alone =
+                candidates.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+        if (alone.isEmpty() && splits.size() == 1) {
+            return splits.getFirst();
+        }
+        RoutingDecision whole = alone.isEmpty() ? null : router.dryRun(alone, Part.WHOLE);
+        boolean byTokens = fromTokens.isPresent();
+        if (byTokens
+                && whole != null
+                && Math.max(0, whole.chosen().prefillTokens()) < fromTokens.getAsLong()) {
+            return Plan.whole(alone);
+        }
+        Plan best = splits.getFirst();
+        double least = Double.POSITIVE_INFINITY;
+        for (Plan split : splits) {
+            double cost = cost(router, split, promptTokens);
+            if (cost < least) {
+                least = cost;
+                best = split;
+            }
+        }
+        return whole != null && !byTokens && whole.chosen().cost() <= least
+                ? Plan.whole(alone)
+                : best;
+    }
+
+    /** One for each kind of engine: they understand their own kind. */
+    private static List<Plan> splits(List<Candidate> candidates, List<Candidate> prefills) {
+        List<Plan> splits = new ArrayList<>(1);
+        for (EngineKind kind : EngineKind.values()) {
+            List<Candidate> from =
+                    prefills.stream().filter(c -> c.worker().kind() == kind).toList();
+            List<Candidate> to =
+                    from.isEmpty()
+                            ? List.of()
+                            : candidates.stream()
+                                    .filter(c -> c.worker().kind() == kind)
+                                    .filter(c -> c.worker().disaggregation().role() == Role.DECODE)
+                                    .toList();
+            if (!to.isEmpty()) {
+                splits.add(new Plan(to, from, Part.DECODE));
+            }
+        }
+        return splits;
+    }
+
+    private double cost(Asked router, Plan split, int promptTokens) {
+        RoutingDecision prefill = router.dryRun(split.prefills, Part.PREFILL);
+        RoutingDecision decode = router.dryRun(split.candidates, Part.DECODE);
+        return prefill.chosen().cost()
+                + transfer.of(
+                        prefill.options().shownCost(),
+                        promptTokens,
+                        prefill.chosen().candidate().worker().blockSize())
+                + decode.chosen().cost();
+    }
+}

@@ -1,0 +1,255 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.ROLE;
+import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Disaggregation;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.flow.GatewayOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Prefill on one engine, then decoding on another, as vLLM's NIXL connector has it: the first one's
+ * answer names what the second one fetches. What the first one says was recorded from vLLM 0.32.
+ */
+@ParameterizedClass
+@ArgumentsSource(EnginePath.Tried.class)
+@ExtendWith(Leaks.class)
+class HandOffRequestsTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String HAND_OFF =
+            "{\"do_remote_prefill\":true,\"do_remote_decode\":false,\"remote_block_ids\":[[39,36,34,31]],"
+                    + "\"remote_engine_id\":\"fc986fee-2ab0-466e-b375-afa580fa1936\","
+                    + "\"remote_request_id\":\"cmpl-req-0001-0-b48d79dc\",\"remote_host\":\"127.0.0.1\","
+                    + "\"remote_port\":15600,\"tp_size\":1,\"dcp_size\":1,\"pp_size\":1,"
+                    + "\"remote_num_tokens\":101,\"remote_blocks_expiry_time\":null,"
+                    + "\"transfer_mode\":\"pull\",\"remote_prefill_cached_tokens\":0}";
+
+    @Parameter EnginePath path;
+
+    private Gateway gateway;
+    private final List<StubEngine> engines = new ArrayList<>();
+    private StubEngine p0;
+    private StubEngine p1;
+    private StubEngine d0;
+    private StubEngine d1;
+
+    @BeforeEach
+    void start() throws Exception {
+        gateway =
+                new Gateway(
+                        path,
+                        GatewayOptions.defaults(),
+                        Gateway.upstream(
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(4),
+                                Duration.ofSeconds(4)),
+                        Runnable::run);
+        p0 = engine(call -> call.json(200, prefilled(HAND_OFF)));
+        p1 = engine(call -> call.json(200, prefilled(HAND_OFF)));
+        d0 = engine(HandOffRequestsTest::decode);
+        d1 = engine(HandOffRequestsTest::decode);
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, d0, Role.DECODE),
+                        worker(1, d1, Role.DECODE),
+                        worker(2, p0, Role.PREFILL),
+                        worker(3, p1, Role.PREFILL)));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gateway.close(engines.toArray(StubEngine[]::new));
+    }
+
+    private StubEngine engine(StubEngine.Script script) throws IOException {
+        StubEngine made = new StubEngine(script);
+        engines.add(made);
+        return made;
+    }
+
+    private static Worker worker(int id, StubEngine engine, Role role) {
+        return Gateway.worker(id, engine.url(), EngineKind.VLLM, WorkerState.READY, 1).toBuilder()
+                .disaggregation(new Disaggregation(role, true, 0, ""))
+                .build();
+    }
+
+    private static String prefilled(String handOff) {
+        return "{\"id\":\"p\",\"object\":\"chat.completion\",\"model\":\"m\",\"choices\":[{\"index\":0,"
+                + "\"message\":{\"role\":\"assistant\",\"content\":\"a\"},\"finish_reason\":\"length\"}],"
+                + "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"total_tokens\":10},"
+                + "\"kv_transfer_params\":"
+                + handOff
+                + "}";
+    }
+
+    private static void decode(StubEngine.Call call) throws Exception {
+        call.streamHead();
+        call.chunk(ROLE);
+        call.chunk(token("good"));
+        call.chunk(DONE);
+        call.lastChunk();
+    }
+
+    private static JsonNode body(StubEngine engine, int call) throws IOException {
+        return JSON.readTree(engine.calls.get(call).body);
+    }
+
+    private void assertServed(RawClient.Answer answer) {
+        assertEquals(200, answer.status(), answer::body);
+        assertEquals(ROLE + token("good") + DONE, answer.body());
+        assertFalse(answer.broken());
+    }
+
+    private void nothingIsBooked() {
+        await().until(() -> gateway.books.open.get() == 0);
+        assertEquals(0, gateway.books.closedTwice.get());
+    }
+
+    @Test
+    void one_computes_a_token_and_the_other_one_fetches_what_it_names() throws Exception {
+        String ask =
+                Gateway.ASK.replaceFirst(
+                        "\\{",
+                        "{\"max_tokens\":70,\"min_tokens\":3,\"max_completion_tokens\":60,"
+                                + "\"stream_options\":{\"include_usage\":true},");
+        assertServed(gateway.post(ask));
+        JsonNode prefill = body(p0, 0);
+        JsonNode decode = body(d0, 0);
+        assertEquals(1, prefill.path("max_tokens").asInt());
+        assertEquals(1, prefill.path("max_completion_tokens").asInt());
+        assertEquals(0, prefill.path("min_tokens").asInt());
+        assertFalse(prefill.path("stream").asBoolean(true));
+        assertTrue(prefill.path("stream_options").isNull());
+        assertTrue(prefill.at("/kv_transfer_params/do_remote_decode").asBoolean());
+        assertEquals(JSON.readTree(HAND_OFF), decode.path("kv_transfer_params"));
+        assertEquals(70, decode.path("max_tokens").asInt());
+        assertEquals(3, decode.path("min_tokens").asInt());
+        assertTrue(decode.path("stream").asBoolean());
+        assertEquals(decode.path("messages"), prefill.path("messages"));
+        assertEquals(
+                d0.calls.get(0).header("x-request-id"), p0.calls.get(0).header("x-request-id"));
+        assertEquals(0, p1.requests.get() + d1.requests.get());
+        nothingIsBooked();
+        assertEquals(2, gateway.books.booked.get());
+    }
+
+    @Test
+    void nobody_decodes_before_there_is_something_to_fetch() throws Exception {
+        CompletableFuture<Void> go = new CompletableFuture<>();
+        p0.script(
+                call -> {
+                    go.get(10, TimeUnit.SECONDS);
+                    call.json(200, prefilled(HAND_OFF));
+                });
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK);
+            await().until(() -> p0.requests.get() == 1 && gateway.books.open.get() == 2);
+            assertEquals(0, d0.requests.get());
+            go.complete(null);
+            assertServed(client.readAnswer());
+        }
+        nothingIsBooked();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "null",
+                "{\"do_remote_prefill\":true}",
+                "{\"do_remote_prefill\":true,\"remote_engine_id\":\"e\",\"remote_host\":\"h\",\"remote_port\":1,"
+                        + "\"tp_size\":1,\"remote_request_id\":\"r\",\"remote_block_ids\":[]}"
+            })
+    void what_would_end_the_engine_is_not_handed_on(String handOff) throws Exception {
+        p0.script(call -> call.json(200, prefilled(handOff)));
+        assertServed(gateway.post(Gateway.ASK));
+        assertTrue(body(d0, 0).path("kv_transfer_params").isMissingNode());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_cannot_prefill_is_replaced_unseen() throws Exception {
+        p0.kill();
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, p1.requests.get());
+        assertFalse(gateway.fleet.failures.contains(0L), "who decodes is not to blame");
+        nothingIsBooked();
+    }
+
+    @Test
+    void what_is_refused_is_refused_in_the_words_of_who_decodes() throws Exception {
+        String words = "{\"error\":{\"message\":\"too long\",\"code\":400}}";
+        p0.script(call -> call.json(400, "{\"error\":{\"message\":\"max_tokens\",\"code\":400}}"));
+        d0.script(call -> call.json(400, words));
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(400, answer.status());
+        assertEquals(words, answer.body());
+        assertEquals(0, p1.requests.get() + d1.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_cannot_decode_is_replaced_with_a_hand_off_of_its_own() throws Exception {
+        d0.script(StubEngine.Call::reset);
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(JSON.readTree(HAND_OFF), body(d1, 0).path("kv_transfer_params"));
+        assertTrue(p0.requests.get() >= 2, "a hand-off is used once");
+        nothingIsBooked();
+    }
+
+    @Test
+    void a_client_that_leaves_stops_the_prefill() throws Exception {
+        CompletableFuture<Boolean> prefill = new CompletableFuture<>();
+        p0.script(call -> prefill.complete(call.awaitGone()));
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK);
+            await().until(() -> p0.requests.get() == 1);
+        }
+        assertTrue(prefill.get(10, TimeUnit.SECONDS));
+        assertEquals(0, d0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void either_does_all_of_it_without_the_other_one() throws Exception {
+        gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE), worker(1, d1, Role.DECODE)));
+        assertServed(gateway.post(Gateway.ASK));
+        p0.script(HandOffRequestsTest::decode);
+        gateway.fleet.workers(List.of(worker(2, p0, Role.PREFILL)));
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, d0.requests.get());
+        assertEquals(1, p0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void several_answers_are_given_by_one_engine() throws Exception {
+        assertServed(gateway.post(Gateway.ASK.replaceFirst("\\{", "{\"n\":2,")));
+        assertEquals(1, d0.requests.get());
+        assertEquals(0, p0.requests.get());
+    }
+}
