@@ -23,7 +23,8 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
      * @param part {@link Part#WHOLE} or {@link Part#DECODE}
      */
     public record Plan(List<Candidate> candidates, List<Candidate> prefills, Part part) {
-        private static Plan whole(List<Candidate> candidates) {
+        /** By one worker. */
+        public static Plan whole(List<Candidate> candidates) {
             return new Plan(candidates, List.of(), Part.WHOLE);
         }
     }
@@ -41,7 +42,8 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
      */
     public Plan plan(
             Asked router, List<Candidate> candidates, List<Candidate> prefills, int promptTokens) {
-        List<Plan> splits = splits(candidates, prefills);
+        // Nearly always: nothing is made for it.
+        List<Plan> splits = prefills.isEmpty() ? List.of() : splits(candidates, prefills);
         if (splits.isEmpty()) {
             return Plan.whole(candidates);
         }

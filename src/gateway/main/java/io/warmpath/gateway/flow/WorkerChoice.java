@@ -43,11 +43,19 @@ final class WorkerChoice {
 
     /** Those that can answer: who only decodes needs somebody that prefills. */
     private static List<Candidate> answering(RequestScope scope, List<Candidate> all) {
-        if (all.stream().allMatch(c -> c.worker().disaggregation().alone())
-                || !prefills(scope).isEmpty()) {
-            return all;
+        return areAlone(all) || !prefills(scope).isEmpty()
+                ? all
+                : all.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+    }
+
+    // A loop: it is asked of nearly every request, and nearly always so.
+    private static boolean areAlone(List<Candidate> all) {
+        for (int i = 0; i < all.size(); i++) {
+            if (!all.get(i).worker().disaggregation().alone()) {
+                return false;
+            }
         }
-        return all.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+        return true;
     }
 
     /**
