@@ -145,7 +145,7 @@ class Checks:
             seen = "".join(stream.text_stream)
         check(seen == whole, f"{seen!r} is not {whole!r}")
         holder.break_next(-1)
-        wait_until("the worker is healthy again", lambda: self.other.healthy() == len(self.engines))
+        wait_until("the worker is healthy again", self.other.healthy)
 
     def blocks_that_are_to_be_cached_pin_the_prompt(self):
         def hints(system, **more):
