@@ -1,6 +1,7 @@
 package io.warmpath.lab;
 
 import io.warmpath.lab.policy.Call;
+import io.warmpath.lab.policy.Halves;
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.Policy;
 import io.warmpath.lab.policy.PolicyCatalog;
@@ -44,6 +45,9 @@ final class CellRun {
     private final Peers peers;
     private final Observed observed;
     private final int[] waitsFor;
+    private final @Nullable Transfers transfers;
+    private final int[] prefiller;
+    private final int[] decoder;
     private int nextStart;
     private int left;
     private int underWay;
@@ -86,6 +90,10 @@ final class CellRun {
                             policy,
                             new LateEvents((long) (cell.lagMillis() * NANOS_PER_MILLI))));
         }
+        Halves halves = routers.getFirst().policy().halves();
+        transfers = halves == null ? null : new Transfers(time, halves, s.model(), s.engines());
+        prefiller = new int[halves == null ? 0 : workload.size()];
+        decoder = new int[halves == null ? 0 : workload.size()];
         s.faults().forEach(this::schedule);
         observed = new Observed(workload, s.engines(), workload.spanMillis() / rate);
         waitsFor = workload.dependencies().clone();
@@ -224,7 +232,14 @@ final class CellRun {
         }
         observed.sent(number, engine, time.nanos());
         peers.sent(call, engine, router.number());
-        engines.get(engine).submit(call);
+        int from = transfers == null ? -1 : router.policy().prefiller();
+        if (from < 0) {
+            engines.get(engine).submit(call);
+            return;
+        }
+        prefiller[number] = from;
+        decoder[number] = engine;
+        engines.get(from).submit(call.prefill());
     }
 
     private Router routerOf(int number) {
@@ -248,13 +263,31 @@ final class CellRun {
     }
 
     void firstToken(Call call) {
-        observed.firstToken(call.number(), call.cachedTokens(), time.nanos());
+        if (call.whole() != null) {
+            return;
+        }
+        observed.firstToken(call.number(), call.reported(), time.nanos());
         Router router = routerOf(call.number());
         router.policy().firstToken(call);
         peers.firstToken(call, router.number());
     }
 
+    /** It goes to the engine that decodes, which fetches it when it has room. */
+    private void handOver(Call prompt, Call whole, Transfers way) {
+        int from = prefiller[whole.number()];
+        int to = decoder[whole.number()];
+        routerOf(whole.number()).policy().prefilled(whole);
+        whole.cachedElsewhere(prompt.cachedTokens());
+        whole.comesBy(tokens -> way.at(from, to, tokens));
+        engines.get(to).submit(whole);
+    }
+
     void ended(Call call) {
+        Call whole = call.whole();
+        if (whole != null && transfers != null) {
+            handOver(call, whole, transfers);
+            return;
+        }
         left--;
         observed.ended(call.number(), time.nanos());
         Router router = routerOf(call.number());

@@ -53,7 +53,9 @@ public final class LabMain {
               model PRESET           prints an engine model, 8b or 70b, as --engine-file reads it
               compare A B            tells whether two files of --json differ by more than seeds do
 
-              --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one
+              --policies A,B   which (kv,latency,least-loaded,round-robin); `all` is every one;
+                               pair=4@25, smg-pd=4, dynamo-pd=4, dynamo-cond=4, llm-d-pd=4: four
+                               engines compute prompts for the others, at 25 Gbit/s (100)
               --loads X,Y      parts of the scenario's capacity (0.7,0.9)
               --seeds N        draws 1 to N of each scenario (1)
               --routers N      gateways that take turns (1)

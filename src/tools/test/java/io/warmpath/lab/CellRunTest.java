@@ -72,6 +72,26 @@ class CellRunTest {
         assertTrue(running(r, 7, 0.6, 1) > 0.1, "after it joined: " + r.running().get(7));
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"pair-apart=3", "smg-pd=3", "dynamo-pd=3", "dynamo-cond=3", "llm-d-pd=3@25"})
+    void prompts_are_computed_by_some_engines_and_answers_decoded_by_the_others(String policy) {
+        Result r = play(SYNTH, policy);
+        assertEquals(r, play(SYNTH, policy), "the same again");
+        assertEquals(TRACE.size(), r.played());
+        assertTrue(r.hitRate() > 0, "who computes finds prefixes");
+        for (int engine = 0; engine < 8; engine++) {
+            assertEquals(engine >= 3, r.sent().get(engine) > 0, engine + " of " + r.sent());
+        }
+    }
+
+    @Test
+    void a_slow_network_is_paid_for() {
+        double fast = play(SYNTH, "smg-pd=3@400").ttft().mean();
+        double slow = play(SYNTH, "smg-pd=3@5").ttft().mean();
+        assertTrue(slow > 1.2 * fast, slow + " " + fast);
+    }
+
     @Test
     void slow_and_frozen_engines_cost_time_and_fast_ones_save_it() {
         double plain = play(SYNTH, "least-loaded").ttft().mean();

@@ -1,6 +1,8 @@
 package io.warmpath.lab.policy;
 
 import io.warmpath.sim.virtual.Job;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** One request as policies see it. */
 public final class Call extends Job {
@@ -9,17 +11,51 @@ public final class Call extends Job {
     private final int prompt;
     private final int answer;
     private final int blockTokens;
+    private final @Nullable Call whole;
+    private int cachedElsewhere = -1;
 
     /**
      * @param number in its workload, from 0
      */
     public Call(int number, int[] blocks, int prompt, int answer, int blockTokens) {
+        this(number, blocks, prompt, answer, blockTokens, null);
+    }
+
+    private Call(
+            int number,
+            int[] blocks,
+            int prompt,
+            int answer,
+            int blockTokens,
+            @Nullable Call whole) {
         super(blocks, prompt, answer);
+        this.whole = whole;
         this.number = number;
         this.blocks = blocks;
         this.prompt = prompt;
         this.answer = answer;
         this.blockTokens = blockTokens;
+    }
+
+    /** Its prompt alone, for an engine that computes it for another one. */
+    public Call prefill() {
+        return new Call(
+                number, Arrays.copyOf(blocks, promptBlocks()), prompt, 1, blockTokens, this);
+    }
+
+    /** The request of which this is the prompt; null: it is one itself. */
+    public @Nullable Call whole() {
+        return whole;
+    }
+
+    /** Its prompt was computed by another engine, which had so much of it. */
+    public void cachedElsewhere(int tokens) {
+        cachedElsewhere = tokens;
+    }
+
+    /** As the engine reports that has computed the prompt; known from the first token on. */
+    public int reported() {
+        return cachedElsewhere < 0 ? cachedTokens() : cachedElsewhere;
     }
 
     public int number() {

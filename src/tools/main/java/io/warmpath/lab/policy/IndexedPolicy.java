@@ -22,6 +22,7 @@ abstract class IndexedPolicy extends Policy {
     private final PrefixIndex index;
     private final List<WorkerSlot> slots = new ArrayList<>();
     private final int[] engineOf;
+    private int cachedOfLast;
 
     IndexedPolicy(World world) {
         this.world = world;
@@ -50,8 +51,14 @@ abstract class IndexedPolicy extends Policy {
     public final int choose(Call call) {
         PrefixMatch match = index.match(Prompts.query(call));
         int engine = pick(call, match);
+        cachedOfLast = cachedTokens(call, match, engine);
         count(call, match, engine);
         return engine;
+    }
+
+    /** Prompt tokens that the engine chosen last is known to hold. */
+    final int cachedOfLast() {
+        return cachedOfLast;
     }
 
     @Override

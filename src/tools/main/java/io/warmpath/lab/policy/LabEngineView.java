@@ -2,7 +2,9 @@ package io.warmpath.lab.policy;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
@@ -17,7 +19,7 @@ final class LabEngineView {
     private LabEngineView() {}
 
     /** The next engine, in a slot of its own. */
-    static Candidate open(World world, WorkerSlots slots, int number) {
+    static Candidate open(World world, WorkerSlots slots, int number, Role role) {
         WorkerSlot slot = slots.open(0);
         Worker worker =
                 Worker.builder(number, "w" + number, URI.create("http://w" + number))
@@ -25,6 +27,7 @@ final class LabEngineView {
                         .models(Set.of(MODEL))
                         .blockSize(world.blockTokens())
                         .ranks(List.of(new Worker.Rank(0, slot)))
+                        .disaggregation(new Disaggregation(role, true, 0, ""))
                         .capacity(
                                 new Capacity(
                                         world.model().batchTokens(),

@@ -16,6 +16,9 @@ final class NaivePolicy extends IndexedPolicy {
             (p, call, match) ->
                     p.first(i -> p.runningTokens[i] - (double) p.cachedTokens(call, match, i));
 
+    /** Fewest requests. */
+    static final Rule FEWEST = (p, call, match) -> p.first(i -> p.running[i]);
+
     /** Load is what has begun to answer. */
     static final Rule COUNTED_AT_FIRST_TOKEN = (p, call, match) -> p.first(i -> p.answering[i]);
 

@@ -21,6 +21,19 @@ public abstract class Policy implements AutoCloseable {
     /** The engine, from 0, that the request goes to now. */
     public abstract int choose(Call call);
 
+    /** Who computes prompts for whom; null: each engine does whole requests. */
+    public @Nullable Halves halves() {
+        return null;
+    }
+
+    /** The engine that computes the prompt of what was chosen last for another one; -1: it does. */
+    public int prefiller() {
+        return -1;
+    }
+
+    /** The prompt has been computed there. */
+    public void prefilled(Call call) {}
+
     /** Writes down what it chooses by; before the first choice. */
     public final void explain(Why to) {
         why = to;

@@ -120,7 +120,73 @@ public final class PolicyCatalog {
     private static final Pattern PRIORS =
             Pattern.compile("latency-priors=(0\\.0*[1-9]\\d?|[1-9]\\d{0,2})");
 
+    /**
+     * {@code pair=4@25}: the first four engines compute prompts, at 25 Gbit/s (100 unless said).
+     */
+    private static final Pattern HALVES =
+            Pattern.compile(
+                    "(pair|pair-apart|smg-pd|dynamo-pd|dynamo-cond|llm-d-pd)=([1-9]\\d{0,3})(?:@([1-9]\\d{0,4}))?");
+
+    private static final double GIGABITS = 100;
+
+    /** Load alone, in blocks of what runs. */
+    private static final BlockWeights DYNAMO_DECODE =
+            new BlockWeights(0, 0, 0, 0, 0, 0, SharedRule.CONTIGUOUS, 0, false);
+
+    private static Named halves(String name, Matcher of) {
+        double rate = of.group(3) == null ? GIGABITS : Double.parseDouble(of.group(3));
+        boolean ours = of.group(1).equals("pair");
+        Halves halves = new Halves(Integer.parseInt(of.group(2)), rate, !ours);
+        return switch (of.group(1)) {
+            case "pair", "pair-apart" ->
+                    new Named(
+                            name,
+                            Kind.OURS,
+                            "prefill and decode on two engines, chosen together",
+                            w -> new ProductPolicy(w, latency(w), halves));
+            case "smg-pd" ->
+                    pairs(
+                            name,
+                            halves,
+                            SmgPolicy::new,
+                            w -> new NaivePolicy(w, NaivePolicy.FEWEST),
+                            PairedPolicy.Gate.ALWAYS);
+            case "llm-d-pd" ->
+                    pairs(name, halves, LlmdPolicy::new, LlmdPolicy::new, PairedPolicy.Gate.LLM_D);
+            case "dynamo-pd" ->
+                    pairs(
+                            name,
+                            halves,
+                            w -> blocks(w, DYNAMO),
+                            w -> blocks(w, DYNAMO_DECODE),
+                            PairedPolicy.Gate.ALWAYS);
+            default ->
+                    pairs(
+                            name,
+                            halves,
+                            w -> blocks(w, DYNAMO),
+                            w -> new NaivePolicy(w, NaivePolicy.FEWEST),
+                            PairedPolicy.Gate.DYNAMO);
+        };
+    }
+
+    private static Named pairs(
+            String name,
+            Halves halves,
+            Function<World, Policy> prefill,
+            Function<World, Policy> decode,
+            PairedPolicy.Gate gate) {
+        return peer(
+                name,
+                "prefill and decode on two engines",
+                w -> new PairedPolicy(w, halves, prefill, decode, gate));
+    }
+
     public static Optional<Named> find(String name) {
+        Matcher halves = HALVES.matcher(name);
+        if (halves.matches()) {
+            return Optional.of(halves(name, halves));
+        }
         Matcher priors = PRIORS.matcher(name);
         if (priors.matches()) {
             double wrong = Double.parseDouble(priors.group(1));

@@ -1,6 +1,7 @@
 package io.warmpath.lab.policy;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Role;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
@@ -14,6 +15,7 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -22,6 +24,8 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Scores;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
+import io.warmpath.routing.Splitting;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
 import io.warmpath.routing.rates.FleetPressure;
 import io.warmpath.routing.rates.Sent;
@@ -50,13 +54,39 @@ final class ProductPolicy extends Policy {
     private final List<Candidate> known = new ArrayList<>();
 
     private List<Candidate> candidates = List.of();
+    private List<Candidate> prefills = List.of();
+    private final @Nullable Halves halves;
+    private final @Nullable Splitting splitting;
+    private final LoadBook.Booking[] prefillBookings;
+    private final Sent[] prefillSent;
+    private int prefiller = -1;
     private final @Nullable PrefixIndex index;
     private final @Nullable BlockTracker tracker;
     private final LoadBook.Booking[] bookings;
     private final Sent[] sent;
 
     ProductPolicy(World world, RouterOptions options) {
+        this(world, options, null);
+    }
+
+    /**
+     * @param halves null: each engine does whole requests
+     */
+    ProductPolicy(World world, RouterOptions options, @Nullable Halves halves) {
         this.world = world;
+        this.halves = halves;
+        splitting =
+                halves == null
+                        ? null
+                        : new Splitting(
+                                TransferCost.of(
+                                        halves.setupMillis(),
+                                        Halves.bytesPerToken(world.model()),
+                                        halves.gigabitsPerSecond(),
+                                        0.1),
+                                OptionalLong.empty());
+        prefillBookings = new LoadBook.Booking[halves == null ? 0 : world.calls()];
+        prefillSent = new Sent[halves == null ? 0 : world.calls()];
         loads = new LoadTracker(world.time()::nanos, LoadOptions.DEFAULT, SECRET);
         router = Routers.create(options, loads, world::random, world.time()::nanos);
         bookings = new LoadBook.Booking[world.calls()];
@@ -83,14 +113,40 @@ final class ProductPolicy extends Policy {
 
     @Override
     public final void joined() {
-        List<Candidate> more = new ArrayList<>(candidates);
-        Candidate fresh = LabEngineView.open(world, slots, known.size());
+        Candidate fresh = LabEngineView.open(world, slots, known.size(), role(known.size()));
         known.add(fresh);
-        more.add(fresh);
-        candidates = List.copyOf(more);
+        if (fresh.worker().disaggregation().role() == Role.PREFILL) {
+            prefills = with(prefills, fresh);
+        }
+        if (halves == null || !halves.apart() || known.size() > halves.prefills()) {
+            candidates = with(candidates, fresh);
+        }
         if (tracker != null) {
             tracker.join(fresh.slot());
         }
+    }
+
+    private Role role(int engine) {
+        if (halves == null) {
+            return Role.BOTH;
+        }
+        return engine < halves.prefills() ? Role.PREFILL : Role.DECODE;
+    }
+
+    private static List<Candidate> with(List<Candidate> all, Candidate one) {
+        List<Candidate> more = new ArrayList<>(all);
+        more.add(one);
+        return List.copyOf(more);
+    }
+
+    @Override
+    public @Nullable Halves halves() {
+        return halves;
+    }
+
+    @Override
+    public int prefiller() {
+        return prefiller;
     }
 
     @Override
@@ -126,7 +182,8 @@ final class ProductPolicy extends Policy {
                         named,
                         isHere(engine) ? candidates : known,
                         OptionalLong.of(engine),
-                        false);
+                        Part.WHOLE,
+                        detail(false));
         bookings[call.number()] =
                 loads.bookForPeer(
                         decision.chosen().candidate().slot(),
@@ -146,8 +203,17 @@ final class ProductPolicy extends Policy {
         PrefixQuery query = Prompts.query(call);
         PromptBlocks named = Prompts.named(call, world.blockTokens());
         boolean explained = explains(call);
+        Splitting.Plan plan = plan(call, query, named);
         RoutingDecision decision =
-                decide(call, query, named, candidates, OptionalLong.empty(), explained);
+                decide(
+                        call,
+                        query,
+                        named,
+                        plan.candidates(),
+                        OptionalLong.empty(),
+                        plan.part(),
+                        detail(explained));
+        prefiller = plan.prefills().isEmpty() ? -1 : prefill(call, query, named, plan.prefills());
         if (explained) {
             tell(call, decision);
         }
@@ -161,22 +227,72 @@ final class ProductPolicy extends Policy {
         return (int) to.worker().id();
     }
 
+    private Splitting.Plan plan(Call call, PrefixQuery query, PromptBlocks named) {
+        return splitting == null
+                ? Splitting.Plan.whole(candidates)
+                : splitting.plan(
+                        (among, part) ->
+                                decide(
+                                        call,
+                                        query,
+                                        named,
+                                        among,
+                                        OptionalLong.empty(),
+                                        part,
+                                        RoutingRequest.Detail.DRY_RUN),
+                        candidates,
+                        prefills,
+                        call.promptTokens());
+    }
+
+    /** Books who computes the prompt for another one. */
+    private int prefill(Call call, PrefixQuery query, PromptBlocks named, List<Candidate> among) {
+        RoutingDecision decision =
+                decide(
+                        call,
+                        query,
+                        named,
+                        among,
+                        OptionalLong.empty(),
+                        Part.PREFILL,
+                        detail(false));
+        Candidate to = decision.chosen().candidate();
+        prefillBookings[call.number()] =
+                loads.book(to.slot(), decision.chosen().prefillTokens(), named, 1);
+        prefillSent[call.number()] = router.sent(decision, true);
+        return (int) to.worker().id();
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // the places of calls that are over are given back
+    public void prefilled(Call call) {
+        prefillBookings[call.number()].firstToken();
+        prefillSent[call.number()].firstToken();
+        prefillBookings[call.number()].close();
+        prefillSent[call.number()].ended(1);
+        prefillBookings[call.number()] = null;
+        prefillSent[call.number()] = null;
+    }
+
+    private static RoutingRequest.Detail detail(boolean explained) {
+        return explained ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN;
+    }
+
     private RoutingDecision decide(
             Call call,
             PrefixQuery query,
             PromptBlocks named,
             List<Candidate> among,
             OptionalLong pin,
-            boolean explained) {
+            Part part,
+            RoutingRequest.Detail detail) {
         return router.decide(
                 RoutingRequest.builder(among, call.promptTokens(), matches(query))
                         .prompts(List.of(named))
                         .pinnedWorker(pin)
                         .shared(shared(call))
-                        .detail(
-                                explained
-                                        ? RoutingRequest.Detail.ALL
-                                        : RoutingRequest.Detail.CHOSEN)
+                        .part(part)
+                        .detail(detail)
                         .build());
     }
 

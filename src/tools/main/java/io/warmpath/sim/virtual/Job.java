@@ -1,5 +1,7 @@
 package io.warmpath.sim.virtual;
 
+import org.jspecify.annotations.Nullable;
+
 /** One request at an engine. Fields are the engine's; the owner's part is what it was made with. */
 public class Job {
     final int[] blocks;
@@ -27,6 +29,9 @@ public class Job {
     /** Of them those that come from the pool. */
     int fetchTokens;
 
+    /** Of a prompt that another engine has computed; null: it is computed here. */
+    @Nullable Arrival arrival;
+
     int chunk;
     long endStep;
 
@@ -49,6 +54,21 @@ public class Job {
         this.places = new int[blocks.length];
         this.promptTokens = promptTokens;
         this.answerTokens = answerTokens;
+    }
+
+    /** When what another engine has computed is there. */
+    @FunctionalInterface
+    public interface Arrival {
+        /**
+         * @param tokens whose KV leaves now
+         * @return nanoseconds of the run's time
+         */
+        long at(int tokens);
+    }
+
+    /** Its prompt was computed by another engine; before it is submitted. */
+    public final void comesBy(Arrival way) {
+        arrival = way;
     }
 
     /** Prompt tokens that came from a cache; known from the first token on. */

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A request is admitted when prompt and answer find room and something of the batch is left.
  * Blocks can be used by others at the end of the step that filled them; an answer's blocks at its
- * end. Steps that only decode are played as one event, ended early at the edge of a step when a
- * request comes. {@link EngineModel} says what a step takes.
+ * end. A prompt that another engine has computed takes its room first, comes then, and its answer
+ * goes on with the next step. Steps that only decode are played as one event, ended early at the
+ * edge of a step when a request comes. {@link EngineModel} says what a step takes.
  */
 public final class VirtualEngine<J extends Job> implements Runnable {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -31,6 +32,12 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     private final List<J> prefilling = new ArrayList<>();
     private final PriorityQueue<J> decoding =
             new PriorityQueue<>(Comparator.comparingLong(j -> j.endStep));
+
+    /** What has come from other engines, for the next step. */
+    private final List<J> arrived = new ArrayList<>();
+
+    /** What is on its way from other engines. */
+    private int arriving;
 
     /** Steps that decoded, so far. */
     private long steps;
@@ -108,7 +115,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     }
 
     public int running() {
-        return prefilling.size() + decoding.size();
+        return prefilling.size() + decoding.size() + arriving + arrived.size();
     }
 
     /** Share of the device memory that running requests have taken. */
@@ -152,6 +159,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
     }
 
     private void begin() {
+        join();
         admit();
         if (prefilling.isEmpty() && decoding.isEmpty()) {
             if (!waiting.isEmpty() && cacheIsShared) {
@@ -245,6 +253,12 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             }
             waiting.remove();
             waitingMillis = waiting.isEmpty() ? 0 : waitingMillis - job.estimateMillis;
+            Job.Arrival arrival = job.arrival;
+            if (arrival != null) {
+                arriving++;
+                time.at(arrival.at(job.promptTokens - job.done), () -> arrived(job));
+                continue;
+            }
             prefilling.add(job);
             budget -= job.promptTokens - job.done;
         }
@@ -277,16 +291,44 @@ public final class VirtualEngine<J extends Job> implements Runnable {
             end(job);
         }
         for (int i = 0; first != null && i < first.size(); i++) {
-            J job = first.get(i);
-            watcher.firstToken(job);
-            if (job.answerTokens == 1) {
-                end(job);
-            } else {
-                job.endStep = steps + job.answerTokens - 1;
-                heldTokens += job.promptTokens + 1L;
-                decoding.add(job);
-            }
+            answer(first.get(i));
         }
+    }
+
+    private void answer(J job) {
+        watcher.firstToken(job);
+        if (job.answerTokens == 1) {
+            end(job);
+        } else {
+            job.endStep = steps + job.answerTokens - 1;
+            heldTokens += job.promptTokens + 1L;
+            decoding.add(job);
+        }
+    }
+
+    private void arrived(J job) {
+        arriving--;
+        job.done = job.promptTokens;
+        memory.fill(job, job.done);
+        arrived.add(job);
+        if (finishing) {
+            return;
+        }
+        if (!busy) {
+            begin();
+        } else if (prefilling.isEmpty()) {
+            endRunEarly();
+        }
+    }
+
+    /** Their first tokens have come with them. */
+    private void join() {
+        finishing = true;
+        for (int i = 0; i < arrived.size(); i++) {
+            answer(arrived.get(i));
+        }
+        finishing = false;
+        arrived.clear();
     }
 
     private void end(J job) {

@@ -234,4 +234,53 @@ class VirtualEngineTest {
             }
         }
     }
+
+    @Test
+    void what_another_engine_has_computed_takes_room_and_answers_when_it_has_come() {
+        VirtualEngine<Job> engine = engine(0);
+        List<Integer> fetched = new ArrayList<>();
+        Job.Arrival way =
+                tokens -> {
+                    fetched.add(tokens);
+                    return time.nanos() + 50_000_000;
+                };
+        Job comes = job(0, 1000, 10);
+        comes.comesBy(way);
+        engine.submit(comes);
+        assertEquals(1, engine.running(), "its room is taken");
+        assertTrue(engine.memoryUse() > 0);
+        while (time.step()) {}
+        assertEquals(50, first.get(comes), 1e-3);
+        double step = MODEL.stepMillis() + MODEL.weightsMillis() + MODEL.decodeMillis(1, 1000);
+        assertEquals(50 + 9 * step, end.get(comes), 0.1);
+        assertEquals(List.of(1000), fetched);
+        assertEquals(0, engine.memoryUse());
+
+        Job again = job(0, 1000, 10); // what it has kept need not come
+        again.comesBy(way);
+        engine.submit(again);
+        while (time.step()) {}
+        assertEquals(List.of(1000, 1000 - 1000 / BLOCK * BLOCK), fetched);
+    }
+
+    @Test
+    void what_comes_while_others_decode_goes_on_with_the_next_step() {
+        VirtualEngine<Job> engine = engine(0);
+        Job there = job(0, 640, 200);
+        engine.submit(there);
+        while (!first.containsKey(there)) {
+            time.step();
+        }
+        double came = time.nanos() / 1e6 + 33;
+        Job comes = job(100, 640, 5);
+        comes.comesBy(tokens -> time.nanos() + 33_000_000);
+        engine.submit(comes);
+        while (time.step()) {}
+        double step = MODEL.stepMillis() + MODEL.weightsMillis() + MODEL.decodeMillis(2, 2000);
+        assertTrue(first.get(comes) >= came, "it has come");
+        // A step until it has its room, and one until it is taken along.
+        assertTrue(first.get(comes) <= came + 2 * step, first.get(comes) + " " + came);
+        assertTrue(end.get(comes) < end.get(there));
+        assertEquals(2, end.size());
+    }
 }
