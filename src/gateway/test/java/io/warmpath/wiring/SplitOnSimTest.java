@@ -100,7 +100,7 @@ class SplitOnSimTest {
                         "/v1/chat/completions",
                         ask(question, stream, ",\"nvext\":{\"extra_fields\":[\"worker_id\"]}"),
                         "x-warmpath-explain",
-                        "true");
+                        "1");
         assertEquals(200, answer.statusCode(), answer.body());
         return answer;
     }
