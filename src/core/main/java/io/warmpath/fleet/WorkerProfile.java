@@ -35,36 +35,6 @@ public record WorkerProfile(
         Disaggregation disaggregation,
         List<String> disagreements) {
 
-    /** Of one that does whole requests. */
-    public WorkerProfile(
-            EngineKind kind,
-            String version,
-            Set<String> models,
-            int blockSize,
-            boolean blockSizeAssumed,
-            int dpSize,
-            Capacity capacity,
-            List<EventEndpoint> events,
-            Offload offload,
-            PriorityOrder priorities,
-            SessionSupport sessions,
-            List<String> disagreements) {
-        this(
-                kind,
-                version,
-                models,
-                blockSize,
-                blockSizeAssumed,
-                dpSize,
-                capacity,
-                events,
-                offload,
-                priorities,
-                sessions,
-                Disaggregation.NONE,
-                disagreements);
-    }
-
     public WorkerProfile {
         models = Set.copyOf(models);
         events = List.copyOf(events);

@@ -78,6 +78,7 @@ class FleetRegistryTest {
                 Offload.NONE,
                 PriorityOrder.NOT_TAKEN,
                 SessionSupport.STICKY,
+                Disaggregation.NONE,
                 List.of());
     }
 

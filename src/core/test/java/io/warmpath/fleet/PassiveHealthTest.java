@@ -54,6 +54,7 @@ class PassiveHealthTest {
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
+                        Disaggregation.NONE,
                         List.of()),
                 false);
         health.tick();

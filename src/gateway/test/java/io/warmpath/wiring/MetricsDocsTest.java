@@ -12,6 +12,7 @@ import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.events.EventCounters;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
@@ -237,6 +238,7 @@ class MetricsDocsTest {
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
+                        Disaggregation.NONE,
                         List.of()),
                 false);
     }

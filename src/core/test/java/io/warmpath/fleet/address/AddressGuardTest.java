@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
@@ -189,6 +190,7 @@ class AddressGuardTest {
                         new Offload(HostCopies.NONE, pool),
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
+                        Disaggregation.NONE,
                         List.of());
         WorkerProbe engine =
                 new WorkerProbe() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HealthOptions;
@@ -106,6 +107,7 @@ class FleetMonitorTest {
                     Offload.NONE,
                     PriorityOrder.NOT_TAKEN,
                     SessionSupport.STICKY,
+                    Disaggregation.NONE,
                     List.of());
         }
 

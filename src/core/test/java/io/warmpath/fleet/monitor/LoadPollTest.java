@@ -3,6 +3,7 @@ package io.warmpath.fleet.monitor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
@@ -85,6 +86,7 @@ class LoadPollTest {
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
+                        Disaggregation.NONE,
                         List.of()),
                 false);
         return w;

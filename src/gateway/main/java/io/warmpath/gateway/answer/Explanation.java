@@ -89,8 +89,9 @@ public final class Explanation {
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
+        MultiMap whole = headers(prefill, promptTokens, several);
         for (String name : OF_PREFILL) {
-            String there = headers(prefill, promptTokens, several).get(name);
+            String there = whole.get(name);
             if (there != null) {
                 to.set(name, there);
             }

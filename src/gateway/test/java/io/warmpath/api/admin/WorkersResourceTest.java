@@ -16,6 +16,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.warmpath.api.ApiServer;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
@@ -156,6 +157,7 @@ class WorkersResourceTest {
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
+                        Disaggregation.NONE,
                         List.of()),
                 false);
         given().spec(api)
