@@ -18,7 +18,7 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t rounds = 10; // one thread: nothing to find here for this sanitizer
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t rounds = 150;
+constexpr std::uint64_t rounds = 60;
 #else
 constexpr std::uint64_t rounds = 500;
 #endif

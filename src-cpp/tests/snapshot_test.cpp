@@ -14,7 +14,7 @@ namespace {
 #if defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t rounds = 5;
 #elif defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t rounds = 60;
+constexpr std::uint64_t rounds = 25;
 #else
 constexpr std::uint64_t rounds = 150;
 #endif

@@ -28,7 +28,7 @@ covered_tests() {
     rm -rf "$target/coverage"
     mkdir -p "$target/coverage"
     # All JVMs of the tests write into one file; the agent locks it.
-    java_tests "-DexcludedGroups=slow | measured" \
+    java_tests "-DleftOut=slow | measured" \
         "-DtestAgent=-javaagent:$jacoco_agent=destfile=$target/coverage/jacoco.exec,includes=io.warmpath.*"
 }
 

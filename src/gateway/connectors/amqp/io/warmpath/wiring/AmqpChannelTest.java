@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * own.
  */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(AmqpChannelTest.OnAmqp.class)
 class AmqpChannelTest {
     /** As serve does for {@code --usage-channel amqp}. */

@@ -18,6 +18,7 @@ import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A build with Kafka's connector: the usage channel arrives at a real broker, a process of its own.
  */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(KafkaChannelTest.OnKafka.class)
 class KafkaChannelTest {
     private static final String BROKER = "127.0.0.1:" + ChannelGateway.port("kafka");

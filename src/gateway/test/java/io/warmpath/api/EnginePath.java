@@ -59,15 +59,18 @@ enum EnginePath {
     }
 
     /**
-     * All of them, or with the system property {@code test.engine-path} the one that it names:
-     * {@code check} tries the one that is used unless something needs another.
+     * All of them, or with the system property {@code test.engine-path} those that it names, apart
+     * by commas: {@code check} tries the one that is used unless something needs another, {@code
+     * test} the plain one, too. Of {@link #RAW} each half is in one of these.
      */
     static final class Tried implements ArgumentsProvider {
         @Override
         public Stream<Arguments> provideArguments(
                 ParameterDeclarations parameters, ExtensionContext context) {
             String only = System.getProperty("test.engine-path");
-            return (only == null ? Stream.of(values()) : Stream.of(valueOf(only)))
+            return (only == null
+                            ? Stream.of(values())
+                            : Stream.of(only.split(",", -1)).map(EnginePath::valueOf))
                     .map(Arguments::of);
         }
     }

@@ -102,6 +102,23 @@ class HygieneTest {
                         .toList());
     }
 
+    /** Without it each of them starts the application in a JVM of its own. */
+    @Test
+    void tests_that_quarkus_starts_are_tagged() {
+        List<Path> started =
+                RepositoryFiles.all().stream()
+                        .filter(f -> f.toString().endsWith("Test.java"))
+                        .filter(f -> f.startsWith("src/gateway"))
+                        .filter(f -> RepositoryFiles.bytes(f).contains("\n@QuarkusTest\n"))
+                        .toList();
+        assertTrue(started.size() > 5, "only " + started);
+        assertEquals(
+                List.of(),
+                started.stream()
+                        .filter(f -> !RepositoryFiles.bytes(f).contains("@Tag(\"quarkus\")"))
+                        .toList());
+    }
+
     @Test
     void nothing_refers_to_a_place_outside_the_tree() {
         assertEquals(

@@ -19,11 +19,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Reactive messaging's channels in the running application, over a real server. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(ControlPlaneTest.Channels.class)
 class ControlPlaneTest {
     private static final Duration SOON = Duration.ofSeconds(20);

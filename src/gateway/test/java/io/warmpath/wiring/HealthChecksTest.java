@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** {@code /q/health} of the whole application, while a real NATS server and an engine go away. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(HealthChecksTest.WithNats.class)
 @Timeout(120)
 @Tag("slow")

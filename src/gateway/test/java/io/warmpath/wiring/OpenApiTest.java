@@ -27,6 +27,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
  * whether a route is a handler or a resource.
  */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(SecuredGatewayTest.Secured.class)
 class OpenApiTest {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The channels of records in the running application, over a real server that comes and goes. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(RecordChannelsTest.OnNats.class)
 @EnabledIf("natsIsInstalled")
 @Tag("slow")

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 
 /** The whole application as it is deployed, with an engine that comes while it runs. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(RunningGatewayTest.JavaIndex.class)
 @Tag("slow")
 class RunningGatewayTest {

@@ -46,12 +46,14 @@ import java.util.logging.SimpleFormatter;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The whole application with keys of clients, an admin token and engines that want keys. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(SecuredGatewayTest.Secured.class)
 class SecuredGatewayTest {
     static final String KEY = "wp-client-0123456789abcdefghijklmnop";

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /** TLS towards clients who must show a certificate, with files that change while it runs. */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(ServerTlsTest.Tls.class)
 @Tag("slow")
 class ServerTlsTest {

@@ -12,12 +12,14 @@ import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The application warms itself up on its real path, and nothing of that is to be seen afterwards.
  */
 @QuarkusTest
+@Tag("quarkus")
 @TestProfile(WarmupPathTest.WithWarmup.class)
 class WarmupPathTest {
     private static final int REQUESTS = 60;

@@ -41,6 +41,7 @@ class PressureCurveTest {
         return p.value() - p.waiting();
     }
 
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({"chat, 1.02", "noshare, 1.06", "groups, 1.03", "long-answers, 0.932", "conv, 1.07"})
     void it_is_below_1_where_a_fleet_keeps_up_and_above_where_queues_grow(

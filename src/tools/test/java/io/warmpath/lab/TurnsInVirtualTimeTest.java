@@ -94,6 +94,7 @@ class TurnsInVirtualTimeTest {
      * Prompts to compute, answers' tokens, the largest ratio, and how much of the capacity is left.
      * In the last two rows all places for running sequences are taken, which engines do not tell.
      */
+    @Tag("long")
     @ParameterizedTest
     @CsvSource({
         "8b,200,50,2,0.8",

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * batch. Replay one with {@code -Dwarmpath.test.seed=N}; soak with {@code -Dtest.histories=N}.
  */
 class NativeAgainstReferenceTest {
-    private static final int HISTORIES = Integer.getInteger("test.histories", 300);
+    private static final int HISTORIES = Integer.getInteger("test.histories", 120);
     private static final int BATCHES = 60;
     private static final int FIRST_SLOTS = 4;
     private static final int DOMAINS = 2;

@@ -37,11 +37,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * fills.
  */
 class BpeDifferentialTest {
-    private static final long CHARS = Long.getLong("test.bpe.chars", 150_000);
+    private static final long CHARS = Long.getLong("test.bpe.chars", 60_000);
     private static final boolean LONG = CHARS > 1_000_000;
 
     /** One of so many texts with all code points is compared; each family's own. */
-    private static final int STEP = Integer.getInteger("test.bpe.step", 4);
+    private static final int STEP = Integer.getInteger("test.bpe.step", 16);
 
     private static final String MODELS = System.getProperty("test.bpe.models", "");
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What {@link RawHead} takes, the server's decoder takes in the same way. */
 class RawHeadTest {
     private static final String START = "POST /v1/chat/completions HTTP/1.1\r\n";
-    private static final int FUZZED = Integer.getInteger("test.fuzz", 300_000);
+    private static final int FUZZED = Integer.getInteger("test.fuzz", 100_000);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");
 
     private static byte[] bytes(String text) {

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Tag("slow")
 class RequestFuzzTest {
-    private static final int BODIES = Integer.getInteger("test.fuzz", 100_000);
+    private static final int BODIES = Integer.getInteger("test.fuzz", 40_000);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");
     private static final MultiMap NO_HEADERS = MultiMap.caseInsensitiveMultiMap();
     private static final ObjectMapper TREES =

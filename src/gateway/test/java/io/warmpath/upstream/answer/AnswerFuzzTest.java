@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("slow")
 class AnswerFuzzTest {
-    private static final int STREAMS = Integer.getInteger("test.fuzz", 100_000);
+    private static final int STREAMS = Integer.getInteger("test.fuzz", 40_000);
     private static final Long REPLAY = Long.getLong("warmpath.test.seed");
     private static final String[] ENDS = {"\n", "\n", "\n", "\r\n", "\r"};
     private static final String[] TEXTS = {
