@@ -451,6 +451,12 @@ promise 'a script with a syntax error fails the run' 'status_is 1 && out_has "FA
 new_stage
 launch test
 promise 'test fails while an end-to-end script is missing' 'status_is 1 && out_has "FAILED"'
+promise 'no step is left out where there is time' '! out_has "LEFT OUT"'
+new_stage
+stub date "test -e '$calls.clock' && echo 9000 || { : >'$calls.clock'; echo 1000; }"
+launch test
+promise 'a slow machine leaves steps to verify, and says which' 'out_has "LEFT OUT" && err_has "LEFT OUT: native: asan-ubsan" && err_has "LEFT OUT: demo"'
+promise 'the tests of the code are not among them' 'out_has "Java: all tests" && ! err_has "LEFT OUT: Java"'
 
 echo 'fuzz'
 new_stage
