@@ -47,6 +47,7 @@ new_stage() {
 }
 
 stub() {
+    rm -f "$bin/$1" # a link to this machine's own, maybe
     printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
     chmod +x "$bin/$1"
 }

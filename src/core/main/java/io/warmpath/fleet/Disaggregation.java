@@ -20,6 +20,11 @@ public record Disaggregation(Role role, boolean alone, int bootstrapPort, String
         }
     }
 
+    /** A KV cache can move between the two, as far as they tell. */
+    public boolean understands(Disaggregation other) {
+        return transfer.isEmpty() || other.transfer.isEmpty() || transfer.equals(other.transfer);
+    }
+
     /** What an operator says goes before what an engine says. */
     public Disaggregation or(WorkerSpec spec, EngineKind kind) {
         Role its = spec.role() == null ? role : spec.role();

@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  * of what is pinned there. t: {@link TaintRules#costFactor}.
  *
  * <p>Of a request that is split, a worker that prefills pays what comes before the answer, without
- * room, own and others; one that decodes pays these and its step alone.
+ * room, own and others; one that decodes pays these, its step, and the wait for prompts that are
+ * computed there.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -112,7 +113,7 @@ public final class LatencyCost implements CostModel {
         double prefillFactor = s.prefillFactor(f.fleet);
         double decodeFactor = s.decodeFactor(f.fleet);
 
-        double wait = computes ? s.waitMillis(f.nowNanos) : 0;
+        double wait = s.waitMillis(f.nowNanos); // who decodes may have prompts of its own
         double prefill = computes ? prefillFactor * priors.prefillMillis(fresh, cached) : 0;
         double load = computes ? s.loadMillis(priors, f.fleet, host, pool) : 0;
         double step = priors.stepMillis(requests, running);

@@ -1,8 +1,8 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -10,7 +10,9 @@ import java.util.OptionalLong;
 /**
  * Whether a request is done whole by one worker, or its prompt by one and its answer by another.
  * Where both can be, the cheaper way is taken: the least cost of a worker that does all of it
- * against the least cost of prefill, the transfer, and the least cost of decoding. Any thread.
+ * against the least cost of prefill, the transfer, and the least cost of decoding. Modes that
+ * compare no costs choose who answers, and a worker that decodes gets its prompt computed. Any
+ * thread.
  *
  * @param transfer from the one to the other
  * @param fromTokens prompts are split of which the best worker for the whole would have to compute
@@ -35,8 +37,13 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
         RoutingDecision dryRun(List<Candidate> candidates, Part part);
     }
 
+    /** The cost says who does the whole of a request, those that prefill not left out. */
+    public boolean byCost() {
+        return fromTokens.isEmpty();
+    }
+
     /**
-     * @param candidates not empty; without prefills, none that only decodes is among them
+     * @param candidates not empty; who only decodes has a {@link #pair} among prefills
      * @param prefills who can compute a prompt for another worker
      * @param promptTokens 0 where they are not known
      */
@@ -59,6 +66,9 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
                 && Math.max(0, whole.chosen().prefillTokens()) < fromTokens.getAsLong()) {
             return Plan.whole(alone);
         }
+        if (!byTokens && whole != null && !whole.mode().comparesCosts()) {
+            return planOf(router.dryRun(candidates, Part.WHOLE), splits, alone);
+        }
         Plan best = splits.getFirst();
         double least = Double.POSITIVE_INFINITY;
         for (Plan split : splits) {
@@ -73,24 +83,50 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
                 : best;
     }
 
-    /** One for each kind of engine: they understand their own kind. */
-    private static List<Plan> splits(List<Candidate> candidates, List<Candidate> prefills) {
-        List<Plan> splits = new ArrayList<>(1);
-        for (EngineKind kind : EngineKind.values()) {
-            List<Candidate> from =
-                    prefills.stream().filter(c -> c.worker().kind() == kind).toList();
-            List<Candidate> to =
-                    from.isEmpty()
-                            ? List.of()
-                            : candidates.stream()
-                                    .filter(c -> c.worker().kind() == kind)
-                                    .filter(c -> c.worker().disaggregation().role() == Role.DECODE)
-                                    .toList();
-            if (!to.isEmpty()) {
-                splits.add(new Plan(to, from, Part.DECODE));
+    /** Who was chosen decides, and its like. */
+    private static Plan planOf(RoutingDecision chosen, List<Plan> splits, List<Candidate> alone) {
+        Candidate answering = chosen.chosen().candidate();
+        for (Plan split : splits) {
+            if (split.candidates.contains(answering)) {
+                return split;
             }
         }
+        return Plan.whole(
+                alone.stream()
+                        .filter(c -> splits.stream().noneMatch(s -> s.candidates.contains(c)))
+                        .toList());
+    }
+
+    /** One for each kind of engine, and of transfer: they understand their own kind. */
+    private static List<Plan> splits(List<Candidate> candidates, List<Candidate> prefills) {
+        List<Plan> splits = new ArrayList<>(1);
+        List<Candidate> left = prefills;
+        while (!left.isEmpty()) {
+            Worker first = left.getFirst().worker();
+            List<Candidate> alike = left.stream().filter(c -> isLike(first, c)).toList();
+            List<Candidate> to =
+                    candidates.stream()
+                            .filter(c -> c.worker().disaggregation().role() == Role.DECODE)
+                            .filter(c -> pair(first, c.worker()))
+                            .toList();
+            if (!to.isEmpty()) {
+                splits.add(new Plan(to, alike, Part.DECODE));
+            }
+            left = left.stream().filter(c -> !isLike(first, c)).toList();
+        }
         return splits;
+    }
+
+    private static boolean isLike(Worker one, Candidate other) {
+        Worker w = other.worker();
+        return w.kind() == one.kind()
+                && w.disaggregation().transfer().equals(one.disaggregation().transfer());
+    }
+
+    /** What the one computes, the other can fetch. */
+    public static boolean pair(Worker one, Worker other) {
+        return one.kind() == other.kind()
+                && one.disaggregation().understands(other.disaggregation());
     }
 
     private double cost(Asked router, Plan split, int promptTokens) {

@@ -66,6 +66,29 @@ class LatencyCostTest {
         return router.sent(router.decide(r), true);
     }
 
+    /**
+     * Prompts may be computed where others' answers are decoded; what was computed elsewhere queues
+     * behind.
+     */
+    @Test
+    void each_part_pays_what_it_takes_and_the_queue_where_it_goes() {
+        Router router = router(P);
+        occupy(router, 4000);
+        double wait = term(router.decide(request(workers(2, B), 3000)), 0, "wait_ms");
+        assertTrue(wait > 100, "4,000 tokens: " + wait);
+        for (Part part : Part.values()) {
+            RoutingDecision d =
+                    router.decide(request(workers(2, B), 3000).toBuilder().part(part).build());
+            double prefill = part == Part.DECODE ? 0 : P.prefillMillis(3000, 0);
+            double others = part == Part.PREFILL ? 0 : 1;
+            assertEquals(prefill, term(d, 1, "prefill_ms"), 1e-9, part::toString);
+            assertEquals(wait, term(d, 0, "wait_ms"), 1e-9, part::toString);
+            assertEquals(0, term(d, 1, "wait_ms"), part::toString);
+            assertEquals(others, Math.signum(term(d, 0, "others_decode_ms")), part::toString);
+            assertEquals(1, slot(d), part::toString);
+        }
+    }
+
     /** Queue 40 ms and 1,000 tokens against 3,000 tokens: 105 and 204 at half load. */
     @Test
     void the_worked_check_of_the_formula_gives_its_numbers() {

@@ -274,6 +274,24 @@ class SplitRequestsTest {
     }
 
     @Test
+    void who_moves_the_cache_in_another_way_is_no_partner() throws Exception {
+        Worker stranger =
+                worker(4, p0, Role.PREFILL, 1).toBuilder()
+                        .disaggregation(new Disaggregation(Role.PREFILL, false, 8998, "y"))
+                        .build();
+        gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE, 1), stranger));
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(503, answer.status());
+        assertTrue(answer.body().contains("differ in engine or transfer"), answer.body());
+        assertEquals(0, d0.requests.get() + p0.requests.get());
+        gateway.fleet.workers(
+                List.of(worker(0, d0, Role.DECODE, 1), stranger, worker(3, p1, Role.PREFILL, 1)));
+        assertEquals(200, gateway.post(Gateway.ASK).status());
+        assertEquals(1, p1.requests.get());
+        assertEquals(0, p0.requests.get());
+    }
+
+    @Test
     void several_answers_to_one_prompt_go_to_a_worker_that_does_all_of_it() throws Exception {
         String several = Gateway.ASK.replaceFirst("\\{", "{\"n\":2,");
         RawClient.Answer refused = gateway.post(several);

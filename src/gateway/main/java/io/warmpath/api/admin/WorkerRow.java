@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param pins how it keeps what clients pin
  * @param role which part of requests it does: prefill, decode or both
  * @param bootstrapPort where decode engines find its registry; 0: it has none
+ * @param transfer what moves its KV cache to other engines, as it says; empty: it does not
  * @param eventsFollowed this gateway listens to its events
  * @param tokens where those of its models' prompts come from, by model
  * @param tokensDrifted prompts whose ids here are not the engine's
@@ -63,6 +64,7 @@ public record WorkerRow(
         double weight,
         String role,
         int bootstrapPort,
+        String transfer,
         Map<String, String> labels,
         int maxNumBatchedTokens,
         long totalKvBlocks,
@@ -138,6 +140,7 @@ public record WorkerRow(
                 w.weight(),
                 w.disaggregation().role().label(),
                 w.disaggregation().bootstrapPort(),
+                w.disaggregation().transfer(),
                 new TreeMap<>(status.spec().labels()),
                 w.capacity().batchedTokens(),
                 w.capacity().kvBlocks(),

@@ -13,9 +13,11 @@ import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.routing.Splitting;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,7 @@ final class WorkerChoice {
                 request.routing().pinnedWorker().isPresent()
                         ? Planner.anybody(fleet.snapshot(), request.model(), List.of())
                         : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
+        all = withPrefills(scope, all);
         if (!request.routing().workers().isEmpty()) {
             all = all.stream().filter(c -> request.routing().reaches(c.worker().id())).toList();
         }
@@ -41,11 +44,36 @@ final class WorkerChoice {
         return turn == null ? all : turn.narrow(all);
     }
 
+    /** And those that prefill and can do all of it, where the cost says who does. */
+    private static List<Candidate> withPrefills(RequestScope scope, List<Candidate> all) {
+        List<Candidate> prefills = prefills(scope);
+        if (prefills.isEmpty()
+                || !scope.parts.planning().planner().wholeByCost(scope.request().model())) {
+            return all;
+        }
+        return Stream.concat(
+                        all.stream(),
+                        prefills.stream().filter(c -> c.worker().disaggregation().alone()))
+                .distinct() // they are among all where nobody else is there
+                .toList();
+    }
+
     /** Those that can answer: who only decodes needs somebody that prefills. */
     private static List<Candidate> answering(RequestScope scope, List<Candidate> all) {
-        return areAlone(all) || !prefills(scope).isEmpty()
-                ? all
-                : all.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+        if (areAlone(all)) {
+            return all;
+        }
+        List<Candidate> prefills = prefills(scope);
+        return all.stream()
+                .filter(
+                        c ->
+                                c.worker().disaggregation().alone()
+                                        || prefills.stream()
+                                                .anyMatch(
+                                                        p ->
+                                                                Splitting.pair(
+                                                                        p.worker(), c.worker())))
+                .toList();
     }
 
     // A loop: it is asked of nearly every request, and nearly always so.
@@ -105,9 +133,15 @@ final class WorkerChoice {
                                     ? "send one request per answer."
                                     : "add a worker without a role."));
         }
-        Role missing = fleet.prefills(model).isEmpty() ? Role.PREFILL : Role.DECODE;
+        List<Candidate> prefills = fleet.prefills(model);
+        Role missing = prefills.isEmpty() ? Role.PREFILL : Role.DECODE;
+        boolean strangers = !prefills.isEmpty() && !fleet.candidates(model).isEmpty();
         return new GatewayError.NoHealthyWorker(
-                model, later, "none of the role " + missing.label() + " is ready");
+                model,
+                later,
+                strangers
+                        ? "those that prefill and those that decode differ in engine or transfer back end"
+                        : "none of the role " + missing.label() + " is ready");
     }
 
     /** Those that have not failed the request. */
@@ -115,8 +149,13 @@ final class WorkerChoice {
         Fleet fleet = scope.parts.planning().fleet();
         return answering(
                 scope,
-                Planner.candidates(
-                        fleet, scope.request().model(), scope.retryState.failed(), scope.draw));
+                withPrefills(
+                        scope,
+                        Planner.candidates(
+                                fleet,
+                                scope.request().model(),
+                                scope.retryState.failed(),
+                                scope.draw)));
     }
 
     /** Those beside this worker that have not failed the request. */

@@ -40,6 +40,7 @@ import io.warmpath.routing.TaintRules;
 import io.warmpath.routing.rates.Sent;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -134,6 +135,11 @@ public final class Planner {
         return healthy.isEmpty() ? others(fleet.lastResort(model), without) : healthy;
     }
 
+    /** Who prefills for others does whole requests of this model, too, where that costs least. */
+    public boolean wholeByCost(String model) {
+        return splitting.byCost() && router.forModel(model).mode().comparesCosts();
+    }
+
     /**
      * @param occasion for the log of decisions
      * @param candidates not empty
@@ -156,25 +162,42 @@ public final class Planner {
             long queuedNanos,
             Function<Worker, String> others,
             Tracing.@Nullable Trace trace) {
+        if (prefills.isEmpty()) { // nearly always
+            return decide(
+                    request,
+                    occasion,
+                    candidates,
+                    Part.WHOLE,
+                    tokens,
+                    named,
+                    known,
+                    queuedNanos,
+                    others,
+                    trace,
+                    null);
+        }
+        // Once for all that can do a part of it.
+        Set<Candidate> all = new LinkedHashSet<>(candidates);
+        all.addAll(prefills);
+        List<PrefixMatch> held = matches(request, List.copyOf(all), tokens);
         Splitting.Plan plan =
                 splitting.plan(
                         (among, part) ->
                                 dryRun(
                                         part == Part.PREFILL ? request.unpinned() : request,
                                         among,
+                                        held,
                                         part,
                                         tokens,
                                         others),
                         candidates,
                         prefills,
                         tokens == null ? 0 : tokens.length());
-        if (!prefills.isEmpty()) {
-            metrics.disagg()
-                    .decided(
-                            plan.part() == Part.WHOLE
-                                    ? DisaggMeters.Plan.WHOLE
-                                    : DisaggMeters.Plan.SPLIT);
-        }
+        metrics.disagg()
+                .decided(
+                        plan.part() == Part.WHOLE
+                                ? DisaggMeters.Plan.WHOLE
+                                : DisaggMeters.Plan.SPLIT);
         Decided prefill =
                 plan.part() == Part.WHOLE
                         ? null
@@ -185,7 +208,7 @@ public final class Planner {
                                 Part.PREFILL,
                                 tokens,
                                 named,
-                                null,
+                                held,
                                 queuedNanos,
                                 others,
                                 trace,
@@ -197,7 +220,7 @@ public final class Planner {
                 plan.part(),
                 tokens,
                 named,
-                plan.part() == Part.WHOLE && plan.candidates() == candidates ? known : null,
+                held,
                 queuedNanos,
                 others,
                 trace,
@@ -250,12 +273,13 @@ public final class Planner {
             List<Candidate> candidates,
             @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
-        return dryRun(request, candidates, Part.WHOLE, tokens, others);
+        return dryRun(request, candidates, null, Part.WHOLE, tokens, others);
     }
 
     private RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
+            @Nullable List<PrefixMatch> known,
             Part part,
             @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
@@ -264,7 +288,7 @@ public final class Planner {
                 candidates,
                 tokens,
                 new ArrayList<>(1),
-                null,
+                known,
                 circumstances(request, tokens, 0, candidates),
                 part,
                 RoutingRequest.Detail.DRY_RUN,
