@@ -14,11 +14,18 @@ import java.util.OptionalLong;
  * compare no costs choose who answers, and a worker that decodes gets its prompt computed. Any
  * thread.
  *
+ * <p>A split between workers that could do all of it has to cost {@value #ADVANTAGE} times less: it
+ * keeps the prompt's blocks on both, which evicts what somebody else comes back for, and takes time
+ * of two. Workers that do one part only have no other use for it.
+ *
  * @param transfer from the one to the other
  * @param fromTokens prompts are split of which the best worker for the whole would have to compute
  *     so many tokens, whatever the costs; empty: by cost
  */
 public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
+    /** Measured: {@code ./warmpath lab run conv agent chat --policies latency,pair=4}. */
+    public static final double ADVANTAGE = 1.5;
+
     /**
      * @param candidates for {@code part}, not empty
      * @param prefills who computes the prompt; empty with {@link Part#WHOLE}
@@ -73,6 +80,10 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
         double least = Double.POSITIVE_INFINITY;
         for (Plan split : splits) {
             double cost = cost(router, split, promptTokens);
+            boolean otherUse = split.prefills.getFirst().worker().disaggregation().alone();
+            if (whole != null && !byTokens && otherUse) {
+                cost *= ADVANTAGE;
+            }
             if (cost < least) {
                 least = cost;
                 best = split;

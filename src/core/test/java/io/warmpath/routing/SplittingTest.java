@@ -187,6 +187,26 @@ class SplittingTest {
                 BY_COST.plan(costs, all, List.of(prefillsAlone), PROMPT));
     }
 
+    /** 30 + 12 of the transfer + 10 = 52, and half as much for the memory of two. */
+    @Test
+    void a_split_between_workers_that_do_all_of_it_has_to_be_much_cheaper() {
+        List<Candidate> all = List.of(decodesAlone, prefillsAlone);
+        for (double whole : new double[] {77.9, 78.1}) {
+            Costs costs =
+                    new Costs(
+                            RouterMode.KV,
+                            NEVER,
+                            NEVER,
+                            NEVER,
+                            costs(90, 30, 1e9),
+                            costs(whole, 1e9, 10));
+            assertEquals(
+                    whole < 78 ? Part.WHOLE : Part.DECODE,
+                    BY_COST.plan(costs, all, List.of(prefillsAlone), PROMPT).part(),
+                    "whole costs " + whole);
+        }
+    }
+
     @Test
     void a_threshold_goes_before_the_cost() {
         Costs costs = new Costs(RouterMode.KV, NEVER, NEVER, NEVER, NEVER, costs(500, 1e9, 1e9));
