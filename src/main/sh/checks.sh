@@ -425,7 +425,7 @@ everything() {
     step 'Dockerfiles: hadolint' check_dockerfiles
     step 'older Java: one sentence' old_java_test
     if [ "$label" = test ] && too_late 23 "native: $presets"; then
-        stop_tree "$native_ahead"
+        [ -z "$native_ahead" ] || stop_tree "$native_ahead"
         native_ahead=
     else
         native_built_ahead

@@ -56,8 +56,7 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
      */
     public Plan plan(
             Asked router, List<Candidate> candidates, List<Candidate> prefills, int promptTokens) {
-        // Nearly always: nothing is made for it.
-        List<Plan> splits = prefills.isEmpty() ? List.of() : splits(candidates, prefills);
+        List<Plan> splits = splits(candidates, prefills);
         if (splits.isEmpty()) {
             return Plan.whole(candidates);
         }
