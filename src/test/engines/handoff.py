@@ -1,40 +1,71 @@
 #!/usr/bin/env python3
-"""Prefill on one real vLLM, decoding on another that fetches the KV cache by NIXL over TCP: the answers are those of one engine that does all,
-predictions are what the engines report, and without the one that prefills the other one does all of it. What is compared with is the engine that
-decodes, asked directly with an empty cache.
+"""Prefill on one real vLLM, decoding on another that gets the KV cache over TCP: the answers are what one engine would give, predictions are what the
+one that prefills reports, and without either the other one does all of it.
 
-    handoff.py            with the Python of the end-to-end tests; ENGINES_HOME names another place than .tools/engines
+    handoff.py nixl|mooncake    with the Python of the end-to-end tests; ENGINES_HOME names another place than .tools/engines
+
+Two kernels compute a prompt's last token, by whether the rest was computed with it or fetched, so that two tokens which are about as likely may change
+places, and all after them. So texts are not compared but what both give for each token of the answer: one engine that has computed all of it reads
+prompt and answer, and says how likely each token was.
 """
 import json
 import sys
 import threading
 import time
+import urllib.request
 
 import openai
 
-from fleet import LOGS, TOOLS, Failed, Gateway, Vllm, check, free_port, running
-from split import SPLIT, many, nothing_left
+from fleet import LOGS, NAME, TOOLS, Failed, Gateway, Vllm, check, free_port, running
+from split import HERE, SPLIT, many, nothing_left
 from talk import chat, client, complete, expect_exact, words
 
 LEASE = 3  # seconds that a cache is kept for who does not come
+CLOSE = 0.02  # two kernels' log probabilities of one token; seen: see main
+FAR = 0.5  # what another prompt makes of the same answer
 
 
 class Half(Vllm):
-    """One of a role. Over TCP an idle engine that prefills makes no progress until a lease ends: a short one, then."""
+    """One of a role."""
+
+    def __init__(self, role, name, connector, **more):
+        self.role, self.registry = role, 0
+        super().__init__(name, extra=["--kv-transfer-config", json.dumps({
+            "kv_connector": connector, "kv_role": {"prefill": "kv_producer", "decode": "kv_consumer"}[role],
+            "kv_load_failure_policy": "fail", **more})])
+        self.env["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"  # or all of them compute on the same core
+
+
+class Nixl(Half):
+    """Over TCP an idle engine that prefills makes no progress until a lease ends: a short one, then."""
 
     def __init__(self, role, name):
-        self.role = role
-        super().__init__(name, extra=["--kv-transfer-config", json.dumps({
-            "kv_connector": "NixlConnector", "kv_role": {"prefill": "kv_producer", "decode": "kv_consumer"}[role],
-            "kv_load_failure_policy": "fail", "kv_connector_extra_config": {"kv_lease_duration": LEASE}})])
+        super().__init__(role, name, "NixlConnector", kv_connector_extra_config={"kv_lease_duration": LEASE})
         self.env |= {"PYTHONPATH": str(TOOLS / "nixl"), "UCX_TLS": "tcp,self,sm", "VLLM_NIXL_SIDE_CHANNEL_HOST": "127.0.0.1",
                      "VLLM_NIXL_SIDE_CHANNEL_PORT": str(free_port())}
 
 
-def reference(engine):
-    """It, with nothing of what it has fetched before."""
-    engine.flush()
-    return direct(engine)
+class Mooncake(Half):
+    def __init__(self, role, name):
+        super().__init__(role, name, "MooncakeConnector", kv_connector_extra_config={"mooncake_protocol": "tcp"})
+        # Without it the engine that decodes counts all that it was handed as cached: the client's usage is not what was reported.
+        self.registry = free_port() if role == "prefill" else 0
+        self.env |= {"PYTHONPATH": f"{HERE / 'halves'}:{mooncake()}", "MC_FORCE_TCP": "1", "VLLM_HOST_IP": "127.0.0.1",
+                     "VLLM_MOONCAKE_BOOTSTRAP_PORT": str(self.registry or free_port()), "VLLM_MOONCAKE_ABORT_REQUEST_TIMEOUT": "30"}
+
+
+def mooncake():
+    """A folder with the package and nothing else; SGLang's environment has it."""
+    folder = LOGS / "mooncake"
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in next((TOOLS / "sglang/lib").glob("python3*/site-packages")).glob("mooncake*"):
+        link = folder / part.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(part)
+    return folder
+
+
+CONNECTORS = {"nixl": Nixl, "mooncake": Mooncake}
 
 
 def direct(engine):
@@ -59,73 +90,100 @@ class Nudges(threading.Thread):
 def config(name, halves, **disaggregation):
     """Which engine does what: vLLM does not say."""
     path = LOGS / f"{name}.yaml"
-    workers = "".join(f"    - url: {h.url}\n      role: {h.role}\n" for h in halves)
+    workers = "".join(f"    - url: {h.url}\n      role: {h.role}\n" + (f"      bootstrap-port: {h.registry}\n" if h.registry else "") for h in halves)
     more = "".join(f"    {k.replace('_', '-')}: {v}\n" for k, v in disaggregation.items())
     path.write_text("warmpath:\n  workers:\n" + workers + ("  disaggregation:\n" + more if more else ""))
     return ["--config", path]
 
 
-def same_but_for_ties(alone, prompt, said):
-    """Where an answer leaves the whole engine's, that one had two tokens that were as likely: the last token of the prompt is computed by another
-    kernel where the rest was fetched."""
-    choice = alone.completions.create(model="tiny", prompt=prompt, max_tokens=12, temperature=0, logprobs=2).choices[0]
-    if choice.text == said:
-        return
-    at = 0
-    for token, best in zip(choice.logprobs.tokens, choice.logprobs.top_logprobs):
-        if not said.startswith(token, at):
-            gap = max(best.values()) - min(best.values())
-            print(f"handoff: {said!r} leaves {choice.text!r} at {at}, where two tokens are {gap:.6f} apart: {best}", flush=True)
-            check(gap < 0.001, f"{said!r} is not {choice.text!r}")
-            return
-        at += len(token)
-    raise Failed(f"{said!r} is longer than {choice.text!r}")
+def tokens(engine, messages):
+    """Of a chat's prompt."""
+    ask = urllib.request.Request(engine.url + "/tokenize", json.dumps({"model": NAME, "messages": messages}).encode(), {"content-type": "application/json"})
+    with urllib.request.urlopen(ask, timeout=30) as answer:
+        return json.load(answer)["tokens"]
 
 
-def same_answers(gateway, decode):
-    api, seen = client(gateway), []
+def read(engine, prompt, said):
+    """How likely each token of an answer is to one engine that computes all of it, and how much more the likeliest one is. Log probabilities."""
+    answer = direct(engine).completions.create(
+        model=NAME, prompt=prompt + said, max_tokens=1, temperature=0, extra_body={"prompt_logprobs": 1, "add_special_tokens": False})
+    rows = answer.choices[0].prompt_logprobs[len(prompt):]
+    likely = [row[str(token)]["logprob"] for row, token in zip(rows, said, strict=True)]
+    return likely, [max(v["logprob"] for v in row.values()) - mine for row, mine in zip(rows, likely)]
+
+
+def as_one(engine, what, prompt, scores):
+    """One engine would have said it; and, of another prompt, it would not have: the cache that came was this one's.
+
+    `scores`: each token of the answer with its log probability. Returns the largest difference.
+    """
+    said = [int(token.removeprefix("token_id:")) for token, _ in scores]
+    engine.flush()
+    likely, short = read(engine, prompt, said)
+    apart = max(abs(a - b) for a, (_, b) in zip(likely, scores))
+    check(apart < CLOSE and max(short) < CLOSE, f"{what}: one engine gives these tokens {apart:.4f} more or less, and {max(short):.4f} less than its likeliest")
+    other, _ = read(engine, prompt[5:10] + prompt[5:], said)
+    far = max(abs(a - b) for a, (_, b) in zip(other, scores))
+    check(far > FAR, f"{what}: another prompt's cache would not show: {far:.4f}")
+    return apart
+
+
+def found(gateway, answer):
+    """Cached tokens as the engine that prefills has reported them."""
+    rows = gateway.json(f"/router/decisions?request_id={answer.headers['x-request-id']}")["data"]
+    return max(row.get("reported_cached_tokens", -1) for row in rows)
+
+
+def same_answers(gateway, decode, usage):
+    """`usage`: what the client sees of cached tokens is what was reported, too."""
+    api, seen, apart = client(gateway), [], 0
+    scored = {"logprobs": True, "extra_body": {"return_tokens_as_token_ids": True}}
+
+    def exact(answer, what):
+        check(SPLIT in answer.headers, f"{what} was not split: {dict(answer.headers)}")
+        if usage:
+            expect_exact(answer, what)
+        check(found(gateway, answer) == answer.predicted, f"{what}: {answer}, {found(gateway, answer)} found by who prefills")
+        seen.append(answer)
+
     for i, stream in enumerate((True, False)):
         messages = [{"role": "system", "content": words(1, 200)}, {"role": "user", "content": words(f"q{i}", 60)}]
         for turn in range(2):
             gateway.settle()
-            answer = chat(api, messages, 24, stream=stream)
-            check(SPLIT in answer.headers, f"it was not split: {dict(answer.headers)}")
-            expect_exact(answer, f"chat {i}, turn {turn}")
-            alone = chat(reference(decode), messages, 24, explain=False)
-            check(answer.text == alone.text, f"{answer.text!r} of two engines, {alone.text!r} of one")
+            answer = chat(api, messages, 24, stream=stream, **scored)
+            exact(answer, f"chat {i}, turn {turn}")
+            check(len(answer.scores) == 24, f"{len(answer.scores)} tokens")
+            apart = max(apart, as_one(decode, f"chat {i}, turn {turn}", tokens(decode, messages), answer.scores))
             messages += [{"role": "assistant", "content": answer.text}, {"role": "user", "content": words(f"q{i} {turn}", 30)}]
-            seen.append(answer)
-    text = words("completion", 120)
+    prompt = tokens(decode, [{"role": "user", "content": words("completion", 120)}])
     for _ in range(2):
         gateway.settle()
-        answer = complete(api, text, 12)
-        expect_exact(answer, "completion")
-        same_but_for_ties(reference(decode), text, answer.text)
-        seen.append(answer)
-    check(sum(a.cached > 0 for a in seen) >= 4, f"nothing was cached: {[str(a) for a in seen]}")
-    return seen
+        answer = complete(api, prompt, 12, **(scored | {"logprobs": 1}))
+        exact(answer, "completion")
+        apart = max(apart, as_one(decode, "completion", prompt, answer.scores))
+    check(sum(found(gateway, a) > 0 for a in seen) >= 4, f"nothing was cached: {[str(a) for a in seen]}")
+    print(f"handoff: {len(seen)} answers are what one engine would give, all predictions exact; a token's log probability differs by up to {apart:.6f}", flush=True)
 
 
 def main():
+    connector = sys.argv[1] if len(sys.argv) > 1 else ""
+    if connector not in CONNECTORS:
+        sys.exit(f"handoff: {' or '.join(CONNECTORS)}?")
     LOGS.mkdir(parents=True, exist_ok=True)
-    prefill, decode = Half("prefill", "handoff-prefill"), Half("decode", "handoff-decode")
-    for engine in (prefill, decode):
-        engine.env["VLLM_CPU_OMP_THREADS_BIND"] = "nobind"  # or all of them compute on the same core
+    prefill, decode = (CONNECTORS[connector](role, f"handoff-{role}") for role in ("prefill", "decode"))
     began = time.monotonic()
     try:
         with running(prefill, decode):
             print(f"handoff: two engines after {time.monotonic() - began:.0f} s", flush=True)
             for engine in (prefill, decode):  # else its first step is one token, which ends vLLM on a CPU with AMX
-                direct(engine).completions.create(model="tiny", prompt=words("warm", 100), max_tokens=2)
+                direct(engine).completions.create(model=NAME, prompt=words("warm", 100), max_tokens=2)
                 engine.flush()
             nudges = Nudges(prefill)
             nudges.start()
             gateway = Gateway([], name="gateway-handoff", more=config("handoff", [prefill, decode], split_from_tokens=0))
             with running(gateway):
                 check(gateway.worker_of(prefill)["role"] == "prefill", f"{gateway.workers()}")
-                seen = same_answers(gateway, decode)
-                exact = sum(a.predicted == a.cached for a in seen)
-                print(f"handoff: {len(seen)} answers are those of one engine, {exact} predictions exact", flush=True)
+                same_answers(gateway, decode, usage=connector == "nixl")
                 many(gateway, 12)
                 nothing_left(gateway)
                 print("handoff: 12 at once are answered", flush=True)

@@ -3,7 +3,7 @@
 #
 #   src/test/engines/run.sh smoke              what every change must pass: one SGLang, one vLLM, default flags
 #   src/test/engines/run.sh split              one that prefills, one more, one that decodes, one for whole requests: four SGLangs
-#   src/test/engines/run.sh handoff            the same with vLLM and NIXL: two vLLMs
+#   src/test/engines/run.sh handoff nixl|mooncake   the same with two vLLMs and that connector
 #   src/test/engines/run.sh table [CASE...]    all cases; table --list names them
 #   src/test/engines/run.sh live modes|start   hit rates and first tokens beside other gateways (src/perf/live.md)
 #   src/test/engines/run.sh live exact         the same where a guess of what engines have goes wrong
@@ -15,7 +15,7 @@ what=${1:?smoke, split, handoff, table or live}
 shift
 case $what in
     live) sh "$here/install.sh" smg ;;
-    handoff) sh "$here/install.sh" nixl ;;
+    handoff) sh "$here/install.sh" "${1-}" ;;
     *) sh "$here/install.sh" ;;
 esac
 venv=$(sh "$here/../e2e/venv.sh")

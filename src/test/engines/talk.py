@@ -19,7 +19,8 @@ WORDS = (
 @dataclasses.dataclass
 class Answer:
     """`cached`: tokens that the engine says it had; `predicted`: what the gateway said before; None: not said.
-    Of a stream, `at`: when it was asked for, by the monotonic clock, and `first`: seconds until its first text."""
+    Of a stream, `at`: when it was asked for, by the monotonic clock, and `first`: seconds until its first text. `scores`: each token with its log
+    probability, where these were asked for."""
 
     text: str
     prompt: int
@@ -31,6 +32,7 @@ class Answer:
     finish: str = ""
     at: float = 0
     first: float | None = None
+    scores: list = dataclasses.field(default_factory=list)
 
     def __str__(self):
         return f"{self.worker}: prompt {self.prompt}, predicted {self.predicted}, reported {self.cached} ({self.reason})"
@@ -50,12 +52,22 @@ def cached_of(usage):
     return (getattr(details, "cached_tokens", 0) or 0) if details else 0
 
 
-def answer_of(raw, text, usage, finish="", at=0, first=None):
+def scores_of(choice):
+    """Of a chat's choice or a completion's."""
+    given = choice.logprobs
+    if given is None:
+        return []
+    if hasattr(given, "tokens"):
+        return list(zip(given.tokens, given.token_logprobs))
+    return [(each.token, each.logprob) for each in given.content or []]
+
+
+def answer_of(raw, text, usage, finish="", at=0, first=None, scores=()):
     headers = raw.headers
     predicted = headers.get("x-warmpath-predicted-cached-tokens")
     return Answer(
         text, usage.prompt_tokens if usage else 0, cached_of(usage), None if predicted is None else int(predicted),
-        headers.get("x-warmpath-worker", ""), headers.get("x-warmpath-reason", ""), headers, finish or "", at, first)
+        headers.get("x-warmpath-worker", ""), headers.get("x-warmpath-reason", ""), headers, finish or "", at, first, list(scores))
 
 
 def chat(api, messages, tokens=16, stream=False, watch=None, explain=True, **more):
@@ -70,7 +82,7 @@ def chat(api, messages, tokens=16, stream=False, watch=None, explain=True, **mor
         return streamed(create, common, headers, lambda choice: choice.delta.content, watch)
     raw = create(**common, extra_headers=headers)
     parsed = raw.parse()
-    return answer_of(raw, parsed.choices[0].message.content or "", parsed.usage, parsed.choices[0].finish_reason)
+    return answer_of(raw, parsed.choices[0].message.content or "", parsed.usage, parsed.choices[0].finish_reason, scores=scores_of(parsed.choices[0]))
 
 
 def complete(api, prompt, tokens=16, stream=False, **more):
@@ -82,13 +94,13 @@ def complete(api, prompt, tokens=16, stream=False, **more):
         return streamed(create, common, headers, lambda choice: choice.text)
     raw = create(**common, extra_headers=headers)
     parsed = raw.parse()
-    return answer_of(raw, parsed.choices[0].text, parsed.usage, parsed.choices[0].finish_reason)
+    return answer_of(raw, parsed.choices[0].text, parsed.usage, parsed.choices[0].finish_reason, scores=scores_of(parsed.choices[0]))
 
 
 def streamed(create, asked, headers, text_of, watch=None):
     began = time.monotonic()
     raw = create(**asked, stream=True, stream_options={"include_usage": True}, extra_headers=headers)
-    text, usage, finish, first = "", None, "", None
+    text, usage, finish, first, scores = "", None, "", None, []
     for count, chunk in enumerate(raw.parse()):
         if watch:
             watch(raw.headers.get("x-warmpath-worker", ""), count)
@@ -98,8 +110,9 @@ def streamed(create, asked, headers, text_of, watch=None):
             if piece and first is None:
                 first = time.monotonic() - began
             text += piece
+            scores += scores_of(choice)
             finish = choice.finish_reason or finish
-    return answer_of(raw, text, usage, finish, began, first)
+    return answer_of(raw, text, usage, finish, began, first, scores)
 
 
 def expect_exact(answer, what):

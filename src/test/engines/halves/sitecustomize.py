@@ -1,5 +1,5 @@
-"""Lets SGLang hand KV caches over on a machine without a GPU: its Mooncake sender is told not to copy indices through pinned memory, which
-needs CUDA. Everything else of the hand-over (registry, rooms, handshake, transfer over TCP) is the real thing.
+"""Lets engines hand KV caches over on a machine without a GPU. Everything else of the hand-over (registry, rooms, handshake, transfer over TCP) is the
+real thing.
 
 Our own; put its folder on PYTHONPATH.
 """
@@ -7,22 +7,36 @@ import importlib.abc
 import importlib.machinery
 import sys
 
-SENDER = "sglang.srt.disaggregation.mooncake.conn"
+
+def sglang_sender(module):
+    """It copies indices through pinned memory otherwise, which needs CUDA."""
+    module.MooncakeKVSender.supports_host_tensor_indices = False
+
+
+def vllm_connector(module):
+    """It asks which GPU it is on."""
+    module.torch.accelerator.current_device_index = lambda: 0
+
+
+CHANGED = {
+    "sglang.srt.disaggregation.mooncake.conn": sglang_sender,
+    "vllm.distributed.kv_transfer.kv_connector.v1.mooncake.mooncake_connector": vllm_connector,
+}
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Changes the one class once its module has been run."""
+    """Changes a module once it has been run."""
 
     def find_spec(self, name, path, target=None):
-        if name != SENDER:
+        change = CHANGED.pop(name, None)
+        if change is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.machinery.PathFinder.find_spec(name, path)
         run = spec.loader.exec_module
 
         def exec_module(module):
             run(module)
-            module.MooncakeKVSender.supports_host_tensor_indices = False
+            change(module)
 
         spec.loader.exec_module = exec_module
         return spec

@@ -1,5 +1,7 @@
 package io.warmpath.fleet;
 
+import java.util.List;
+
 /**
  * How an engine takes part in requests that are split between two: prefill on one, decoding on the
  * other. Immutable.
@@ -9,12 +11,21 @@ package io.warmpath.fleet;
  * @param bootstrapPort where decode engines find a prefill engine's registry, at its own host; 0:
  *     it has none, or does not tell
  * @param transfer what moves the KV cache, as the engine names it; empty: it does not tell
+ * @param registered the names under which its registry knows its ranks; empty: it has none that
+ *     names them
  */
-public record Disaggregation(Role role, boolean alone, int bootstrapPort, String transfer) {
+public record Disaggregation(
+        Role role, boolean alone, int bootstrapPort, String transfer, List<String> registered) {
     /** An engine that does whole requests. */
     public static final Disaggregation NONE = new Disaggregation(Role.BOTH, true, 0, "");
 
+    /** Its registry names no ranks. */
+    public Disaggregation(Role role, boolean alone, int bootstrapPort, String transfer) {
+        this(role, alone, bootstrapPort, transfer, List.of());
+    }
+
     public Disaggregation {
+        registered = List.copyOf(registered);
         if (bootstrapPort < 0 || bootstrapPort > 65535) {
             throw new IllegalArgumentException("bootstrap port " + bootstrapPort);
         }
@@ -32,6 +43,12 @@ public record Disaggregation(Role role, boolean alone, int bootstrapPort, String
                 its,
                 its == Role.BOTH || kind != EngineKind.SGLANG,
                 spec.bootstrapPort() == 0 ? bootstrapPort : spec.bootstrapPort(),
-                transfer);
+                transfer,
+                registered);
+    }
+
+    /** With what its registry says. */
+    public Disaggregation with(String transferBy, List<String> ranks) {
+        return new Disaggregation(role, alone, bootstrapPort, transferBy, ranks);
     }
 }

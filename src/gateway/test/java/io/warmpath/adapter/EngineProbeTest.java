@@ -185,6 +185,30 @@ class EngineProbeTest {
     }
 
     @Test
+    void the_registry_of_mooncakes_connector_names_the_engines() throws Exception {
+        WorkerSpec prefill = new WorkerSpecBuilder(SPEC.url()).role(Role.PREFILL, 16600).build();
+        WorkerProfile p =
+                probe(vllm().recorded("/query", "vllm-mooncake-query.json")).learn(prefill);
+        assertEquals(
+                new Disaggregation(
+                        Role.PREFILL,
+                        true,
+                        16600,
+                        "mooncake",
+                        List.of("26ad3fb5-52a5-4962-a839-a4d0b239f394")),
+                p.disaggregation());
+        for (String none : new String[] {"{}", "[]", "{\"1\":{\"engine_id\":\"e\"}}", "<html>"}) {
+            ProbeException e =
+                    assertThrows(
+                            ProbeException.class,
+                            () -> probe(vllm().answer("/query", none)).learn(prefill));
+            assertTrue(String.valueOf(e.getMessage()).contains("/query"), e.getMessage());
+        }
+        ProbeException e = assertThrows(ProbeException.class, () -> probe(vllm()).learn(prefill));
+        assertTrue(String.valueOf(e.getMessage()).contains("/query"), e.getMessage());
+    }
+
+    @Test
     void sglang_with_two_ranks_has_two_sockets_and_two_replays() throws ProbeException {
         WorkerProfile p = probe(sglang("sglang-dp2-server_info.json")).learn(SPEC);
         assertEquals(2, p.dpSize());

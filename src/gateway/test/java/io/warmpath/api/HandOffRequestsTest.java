@@ -1,32 +1,18 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.StreamingPathTest.DONE;
-import static io.warmpath.api.StreamingPathTest.ROLE;
-import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.warmpath.fleet.Disaggregation;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
-import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.flow.GatewayOptions;
-import java.io.IOException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
@@ -39,8 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ParameterizedClass
 @ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
-class HandOffRequestsTest {
-    private static final ObjectMapper JSON = new ObjectMapper();
+class HandOffRequestsTest extends SplitFleet {
     private static final String HAND_OFF =
             "{\"do_remote_prefill\":true,\"do_remote_decode\":false,\"remote_block_ids\":[[39,36,34,31]],"
                     + "\"remote_engine_id\":\"fc986fee-2ab0-466e-b375-afa580fa1936\","
@@ -49,53 +34,15 @@ class HandOffRequestsTest {
                     + "\"remote_num_tokens\":101,\"remote_blocks_expiry_time\":null,"
                     + "\"transfer_mode\":\"pull\",\"remote_prefill_cached_tokens\":0}";
 
-    @Parameter EnginePath path;
-
-    private Gateway gateway;
-    private final List<StubEngine> engines = new ArrayList<>();
-    private StubEngine p0;
-    private StubEngine p1;
-    private StubEngine d0;
-    private StubEngine d1;
-
     @BeforeEach
     void start() throws Exception {
-        gateway =
-                new Gateway(
-                        path,
-                        GatewayOptions.defaults(),
-                        Gateway.upstream(
-                                Duration.ofSeconds(2),
-                                Duration.ofSeconds(4),
-                                Duration.ofSeconds(4)),
-                        Runnable::run);
-        p0 = engine(call -> call.json(200, prefilled(HAND_OFF)));
-        p1 = engine(call -> call.json(200, prefilled(HAND_OFF)));
-        d0 = engine(HandOffRequestsTest::decode);
-        d1 = engine(HandOffRequestsTest::decode);
+        start(call -> call.json(200, prefilled(HAND_OFF)), SplitFleet::decode);
         gateway.fleet.workers(
                 List.of(
                         worker(0, d0, Role.DECODE),
                         worker(1, d1, Role.DECODE),
                         worker(2, p0, Role.PREFILL),
                         worker(3, p1, Role.PREFILL)));
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        gateway.close(engines.toArray(StubEngine[]::new));
-    }
-
-    private StubEngine engine(StubEngine.Script script) throws IOException {
-        StubEngine made = new StubEngine(script);
-        engines.add(made);
-        return made;
-    }
-
-    private static Worker worker(int id, StubEngine engine, Role role) {
-        return Gateway.worker(id, engine.url(), EngineKind.VLLM, WorkerState.READY, 1).toBuilder()
-                .disaggregation(new Disaggregation(role, true, 0, ""))
-                .build();
     }
 
     private static String prefilled(String handOff) {
@@ -105,29 +52,6 @@ class HandOffRequestsTest {
                 + "\"kv_transfer_params\":"
                 + handOff
                 + "}";
-    }
-
-    private static void decode(StubEngine.Call call) throws Exception {
-        call.streamHead();
-        call.chunk(ROLE);
-        call.chunk(token("good"));
-        call.chunk(DONE);
-        call.lastChunk();
-    }
-
-    private static JsonNode body(StubEngine engine, int call) throws IOException {
-        return JSON.readTree(engine.calls.get(call).body);
-    }
-
-    private void assertServed(RawClient.Answer answer) {
-        assertEquals(200, answer.status(), answer::body);
-        assertEquals(ROLE + token("good") + DONE, answer.body());
-        assertFalse(answer.broken());
-    }
-
-    private void nothingIsBooked() {
-        await().until(() -> gateway.books.open.get() == 0);
-        assertEquals(0, gateway.books.closedTwice.get());
     }
 
     @Test
@@ -238,7 +162,7 @@ class HandOffRequestsTest {
     void either_does_all_of_it_without_the_other_one() throws Exception {
         gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE), worker(1, d1, Role.DECODE)));
         assertServed(gateway.post(Gateway.ASK));
-        p0.script(HandOffRequestsTest::decode);
+        p0.script(SplitFleet::decode);
         gateway.fleet.workers(List.of(worker(2, p0, Role.PREFILL)));
         assertServed(gateway.post(Gateway.ASK));
         assertEquals(1, d0.requests.get());

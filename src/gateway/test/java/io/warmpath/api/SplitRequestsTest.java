@@ -1,34 +1,26 @@
 package io.warmpath.api;
 
-import static io.warmpath.api.StreamingPathTest.DONE;
-import static io.warmpath.api.StreamingPathTest.ROLE;
-import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
-import io.warmpath.gateway.flow.GatewayOptions;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 
@@ -41,8 +33,7 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 @ParameterizedClass
 @ArgumentsSource(EnginePath.Tried.class)
 @ExtendWith(Leaks.class)
-class SplitRequestsTest {
-    private static final ObjectMapper JSON = new ObjectMapper();
+class SplitRequestsTest extends SplitFleet {
     private static final String NO_ROOM =
             "{\"object\":\"error\",\"message\":\"Disaggregated request received without bootstrap"
                     + " room id\",\"type\":\"BadRequestError\",\"param\":null,\"code\":400}";
@@ -51,15 +42,7 @@ class SplitRequestsTest {
                     + "\"message\":{\"role\":\"assistant\",\"content\":\"a\"},\"finish_reason\":\"length\"}],"
                     + "\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"total_tokens\":10}}";
 
-    @Parameter EnginePath path;
-
-    private Gateway gateway;
     private final Map<Long, Room> rooms = new ConcurrentHashMap<>();
-    private final List<StubEngine> engines = new ArrayList<>();
-    private StubEngine p0;
-    private StubEngine p1;
-    private StubEngine d0;
-    private StubEngine d1;
 
     /** Where two halves meet. */
     private record Room(CompletableFuture<Void> computed, CompletableFuture<Void> taken) {
@@ -70,19 +53,7 @@ class SplitRequestsTest {
 
     @BeforeEach
     void start() throws Exception {
-        gateway =
-                new Gateway(
-                        path,
-                        GatewayOptions.defaults(),
-                        Gateway.upstream(
-                                Duration.ofSeconds(2),
-                                Duration.ofSeconds(4),
-                                Duration.ofSeconds(4)),
-                        Runnable::run);
-        p0 = engine(this::prefill);
-        p1 = engine(this::prefill);
-        d0 = engine(this::decode);
-        d1 = engine(this::decode);
+        start(this::prefill, this::decodeInRoom);
         gateway.fleet.workers(
                 List.of(
                         worker(0, d0, Role.DECODE, 1),
@@ -91,23 +62,13 @@ class SplitRequestsTest {
                         worker(3, p1, Role.PREFILL, 1)));
     }
 
-    @AfterEach
-    void stop() throws Exception {
-        gateway.close(engines.toArray(StubEngine[]::new));
-    }
-
-    private StubEngine engine(StubEngine.Script script) throws IOException {
-        StubEngine made = new StubEngine(script);
-        engines.add(made);
-        return made;
-    }
-
     private static Worker worker(int id, StubEngine engine, Role role, int ranks) {
-        return Gateway.worker(id, engine.url(), EngineKind.SGLANG, WorkerState.READY, ranks)
-                .toBuilder()
-                .disaggregation(
-                        new Disaggregation(role, false, role == Role.PREFILL ? 8998 + id : 0, "x"))
-                .build();
+        return worker(
+                id,
+                engine,
+                EngineKind.SGLANG,
+                ranks,
+                new Disaggregation(role, false, role == Role.PREFILL ? 8998 + id : 0, "x"));
     }
 
     private Room room(StubEngine.Call call) throws IOException {
@@ -128,7 +89,7 @@ class SplitRequestsTest {
         call.json(200, PREFILLED);
     }
 
-    private void decode(StubEngine.Call call) throws Exception {
+    private void decodeInRoom(StubEngine.Call call) throws Exception {
         Room room = room(call);
         if (room == null) {
             call.json(400, NO_ROOM);
@@ -136,26 +97,7 @@ class SplitRequestsTest {
         }
         room.computed.get(10, TimeUnit.SECONDS);
         room.taken.complete(null);
-        call.streamHead();
-        call.chunk(ROLE);
-        call.chunk(token("good"));
-        call.chunk(DONE);
-        call.lastChunk();
-    }
-
-    private static JsonNode body(StubEngine engine, int call) throws IOException {
-        return JSON.readTree(engine.calls.get(call).body);
-    }
-
-    private void assertServed(RawClient.Answer answer) {
-        assertEquals(200, answer.status(), answer::body);
-        assertEquals(ROLE + token("good") + DONE, answer.body());
-        assertFalse(answer.broken());
-    }
-
-    private void nothingIsBooked() {
-        await().until(() -> gateway.books.open.get() == 0);
-        assertEquals(0, gateway.books.closedTwice.get());
+        decode(call);
     }
 
     @Test

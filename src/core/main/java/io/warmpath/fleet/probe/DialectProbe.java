@@ -103,7 +103,11 @@ public final class DialectProbe implements WorkerProbe {
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
                     facts.sessions(),
-                    facts.disaggregation().or(spec, facts.kind()),
+                    dialect(facts.kind())
+                            .registered(
+                                    spec.url(),
+                                    facts.disaggregation().or(spec, facts.kind()),
+                                    http),
                     disagreements(spec, facts, listed.size(), served.size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);

@@ -1,5 +1,6 @@
 package io.warmpath.fleet.probe;
 
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import java.io.IOException;
 import java.net.URI;
@@ -18,6 +19,16 @@ public interface EngineDialect {
      *     unreadably
      */
     Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
+
+    /**
+     * With what the registry of an engine that prefills says, where there is something to ask.
+     *
+     * @throws IOException when the registry could not be asked, or answered unreadably
+     */
+    default Disaggregation registered(URI worker, Disaggregation its, EngineHttp http)
+            throws IOException {
+        return its;
+    }
 
     /**
      * Whether its process lives and takes requests, without a generated token.

@@ -4,8 +4,11 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.Role;
+import io.warmpath.fleet.probe.EngineAnswerException;
 import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
@@ -72,6 +75,29 @@ public final class VllmDialect implements EngineDialect {
                         dpSize,
                         new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
                         events));
+    }
+
+    /**
+     * The Mooncake connector's registry knows the engines that prefill by names which change with
+     * each start. Who says where that registry is says that this connector is used.
+     */
+    @Override
+    public Disaggregation registered(URI worker, Disaggregation its, EngineHttp http)
+            throws IOException {
+        if (its.role() != Role.PREFILL || its.bootstrapPort() == 0) {
+            return its;
+        }
+        EngineHttp.Answer answer =
+                http.get(MooncakeRegistry.at(worker, its.bootstrapPort()), MooncakeRegistry.PATH);
+        if (!answer.ok()) {
+            throw new EngineAnswerException(
+                    answer.status(),
+                    "GET "
+                            + MooncakeRegistry.PATH
+                            + " at its bootstrap port answered "
+                            + answer.status());
+        }
+        return its.with("mooncake", MooncakeRegistry.engines(answer.body()));
     }
 
     @Override

@@ -84,6 +84,17 @@ public final class AnswerPipe {
     }
 
     /**
+     * The prompt was computed elsewhere, and this is what was cached of it there.
+     *
+     * @param cachedTokens -1: not known
+     */
+    public void foundElsewhere(long cachedTokens) {
+        if (scanner != null) {
+            scanner.foundElsewhere(cachedTokens);
+        }
+    }
+
+    /**
      * Looks at the bytes.
      *
      * @return how many of them lie before the end of the last complete event

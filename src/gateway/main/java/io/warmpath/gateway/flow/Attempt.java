@@ -14,11 +14,11 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.plan.Planner;
-import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.EngineForm;
-import io.warmpath.gateway.request.Half;
+import io.warmpath.gateway.request.Halves;
 import io.warmpath.gateway.request.HandOff;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.PrefillAnswer;
 import io.warmpath.net.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
@@ -58,6 +58,7 @@ final class Attempt
     private @Nullable Relocation kept; // until the request has it
     private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
+    private long foundByPrefill = -1; // cached tokens of the prompt; not known
     private long received;
     private int status;
 
@@ -106,9 +107,11 @@ final class Attempt
                         books.decision(),
                         session != null && session.appends());
         Planner.Decided computes = books.decided().prefill();
-        Half half = computes == null ? null : PrefillLeg.half(computes, sending.random());
-        boolean together = half instanceof Bootstrap;
-        asked = EngineAsk.of(scope, to, pin, together ? half : null);
+        Halves halves =
+                computes == null
+                        ? null
+                        : Halves.of(computes.decision().chosen().candidate(), sending.random());
+        asked = EngineAsk.of(scope, to, pin, halves == null ? null : halves.decode());
         // Before anything is booked: it may say that this worker cannot be asked so.
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Continued continued = books.continued();
@@ -131,13 +134,13 @@ final class Attempt
                         freshConnection,
                         request.passThrough(),
                         others(sending));
-        if (half == null || together) {
+        if (halves == null || halves.together()) {
             send(whole);
         } else {
             later = whole;
         }
-        if (computes != null && half != null) {
-            PrefillLeg leg = new PrefillLeg(scope, computes, half, this);
+        if (computes != null && halves != null) {
+            PrefillLeg leg = new PrefillLeg(scope, computes, halves.prefill(), this);
             prefill = leg;
             leg.start(asked.changes(), continued);
         }
@@ -159,12 +162,20 @@ final class Attempt
     }
 
     @Override
-    public void prefilled(PrefillLeg leg, @Nullable HandOff handOff) {
+    public void prefilled(PrefillLeg leg, PrefillAnswer answer) {
+        if (leg != prefill || state.isOver()) {
+            return;
+        }
+        foundByPrefill = answer.cachedTokens();
+        if (pipe != null) {
+            pipe.foundElsewhere(foundByPrefill);
+        }
         UpstreamRequest waiting = later;
-        if (leg != prefill || state != AttemptState.READY || waiting == null) {
+        if (waiting == null) {
             return;
         }
         later = null;
+        HandOff handOff = answer.handOff();
         books.sentNow();
         try {
             send(handOff == null ? waiting : waiting.withBody(handOff.into(waiting.body())));
@@ -180,7 +191,8 @@ final class Attempt
         }
         try {
             if (leg.refused() && later != null) {
-                prefilled(leg, null); // who decodes says the same, in its own words
+                // Who decodes says the same, in its own words.
+                prefilled(leg, PrefillAnswer.NOTHING);
                 return;
             }
             if (leg.refused()) {
@@ -325,13 +337,16 @@ final class Attempt
             text = keeper == null ? null : keeper.text();
         }
         GatewayOptions options = scope.parts.options();
-        return new AnswerPipe(
-                scope.answer,
-                kind,
-                text,
-                options.holdBytes(),
-                options.tailBytes(),
-                asked.cutsUsage());
+        AnswerPipe made =
+                new AnswerPipe(
+                        scope.answer,
+                        kind,
+                        text,
+                        options.holdBytes(),
+                        options.tailBytes(),
+                        asked.cutsUsage());
+        made.foundElsewhere(foundByPrefill);
+        return made;
     }
 
     @Override

@@ -4,8 +4,6 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineAddress;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.answer.Continued;
@@ -14,8 +12,8 @@ import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.Bootstrap;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.Half;
-import io.warmpath.gateway.request.HandOff;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.PrefillAnswer;
 import io.warmpath.load.LoadBook;
 import io.warmpath.net.HeaderList;
 import io.warmpath.routing.rates.Sent;
@@ -24,13 +22,13 @@ import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
 import java.io.ByteArrayOutputStream;
 import java.util.List;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The half of a request that computes its prompt, on a worker that hands the KV cache to the one
  * that answers. Its answer has one token. SGLang's comes when the cache has gone and is thrown
- * away; vLLM's says where the cache is. On the request's event loop.
+ * away; vLLM's says where the cache is, and what was cached of the prompt. On the request's event
+ * loop.
  *
  * <p>Its load is booked from when it is sent until its answer has ended, or the other half has a
  * first token, whichever is first.
@@ -41,12 +39,8 @@ final class PrefillLeg implements UpstreamListener {
         /** This one's worker cannot do it, or has refused it; once, and not after {@link #stop}. */
         void prefillFailed(PrefillLeg leg, GatewayError error);
 
-        /**
-         * The prompt is computed; for who waits for that.
-         *
-         * @param handOff null: the engine names nothing to fetch
-         */
-        void prefilled(PrefillLeg leg, @Nullable HandOff handOff);
+        /** The prompt is computed. */
+        void prefilled(PrefillLeg leg, PrefillAnswer answer);
     }
 
     /** Longer answers are no hand-offs: one of a million tokens has a tenth of it. */
@@ -76,19 +70,6 @@ final class PrefillLeg implements UpstreamListener {
         return decided.decision().chosen().candidate();
     }
 
-    /** How the two halves come together: SGLang's engines meet, vLLM's come after one another. */
-    static Half half(Planner.Decided computes, LongSupplier random) {
-        Candidate c = computes.decision().chosen().candidate();
-        return c.worker().kind() == EngineKind.SGLANG
-                ? Bootstrap.of(
-                        EngineAddress.of(c.worker().url()).host(),
-                        c.worker().disaggregation().bootstrapPort(),
-                        c.worker().ranks().size(),
-                        c.dpRank(),
-                        random.getAsLong())
-                : new Half.Keep();
-    }
-
     /**
      * @param asked of the worker that answers
      * @param continued the stream that it goes on with; null: it begins the answer
@@ -112,7 +93,7 @@ final class PrefillLeg implements UpstreamListener {
         started = scope.now();
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
-        if (half instanceof Half.Keep) {
+        if (!(half instanceof Bootstrap)) {
             answer = new ByteArrayOutputStream(1024);
             if (to.worker().ranks().size() > 1) {
                 extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
@@ -191,7 +172,11 @@ final class PrefillLeg implements UpstreamListener {
             scope.parts.metrics().disagg().handedOver(promptTokens, scope.now() - started);
             free(true);
             data(b, from, length);
-            owner.prefilled(this, answer == null ? null : HandOff.of(answer.toByteArray()));
+            owner.prefilled(
+                    this,
+                    answer == null
+                            ? PrefillAnswer.NOTHING
+                            : PrefillAnswer.of(answer.toByteArray()));
             return;
         }
         free(false);

@@ -66,7 +66,9 @@ public final class BodyEditor {
                 set(ByteRange.ABSENT, "bootstrap_port", Integer.toString(meeting.port()));
                 set(ByteRange.ABSENT, "bootstrap_room", Long.toString(meeting.room()));
             }
-            case Half.Keep keep -> prefillOnly(at.answer());
+            case Half.Keep keep -> prefillOnly(at.answer(), HandOff.WANTED);
+            case Half.Offer offer -> prefillOnly(at.answer(), HandOff.of(offer));
+            case Half.Take take -> set(ByteRange.ABSENT, HandOff.MEMBER, HandOff.of(take));
         }
         if (changes.includeUsage()) {
             includeUsage();
@@ -98,7 +100,7 @@ public final class BodyEditor {
     }
 
     /** One token in one piece; what the client wants of its answer is the other engine's. */
-    private void prefillOnly(BodyEdits.Answer answer) {
+    private void prefillOnly(BodyEdits.Answer answer, String params) {
         set(answer.maxTokens(), "max_tokens", "1");
         if (answer.maxCompletionTokens().present()) {
             set(answer.maxCompletionTokens(), "max_completion_tokens", "1");
@@ -112,7 +114,7 @@ public final class BodyEditor {
         if (at.streamOptions().present()) {
             set(at.streamOptions(), "stream_options", "null");
         }
-        set(ByteRange.ABSENT, HandOff.MEMBER, HandOff.WANTED);
+        set(ByteRange.ABSENT, HandOff.MEMBER, params);
     }
 
     private void set(ByteRange old, String name, String value) {

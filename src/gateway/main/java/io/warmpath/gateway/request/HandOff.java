@@ -1,10 +1,11 @@
 package io.warmpath.gateway.request;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.gateway.request.BodyMembers.Member;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,25 +34,39 @@ public final class HandOff {
         this.json = json;
     }
 
+    /** Where both engines are asked at once: the word for the one that prefills. */
+    static String of(Half.Offer offer) {
+        return "{\"do_remote_decode\":true,\"do_remote_prefill\":false,\"transfer_id\":"
+                + GatewayJson.quoted(offer.transfer())
+                + '}';
+    }
+
+    /** The same for the one that decodes. */
+    static String of(Half.Take take) {
+        return "{\"do_remote_prefill\":true,\"do_remote_decode\":false,\"transfer_id\":"
+                + GatewayJson.quoted(take.transfer())
+                + ",\"remote_bootstrap_addr\":"
+                + GatewayJson.quoted(take.registry())
+                + ",\"remote_engine_id\":"
+                + GatewayJson.quoted(take.engine())
+                + '}';
+    }
+
     /**
      * @param answer of the engine that has computed the prompt
+     * @param members of it
      * @return null: it names nothing to fetch; what was computed is found by its content, or not at
      *     all
      */
-    public static @Nullable HandOff of(byte[] answer) {
-        try {
-            Member member = BodyMembers.of(answer).get(MEMBER);
-            if (member == null || member.isNull()) {
-                return null;
-            }
-            byte[] json = new byte[member.end() - member.start()];
-            System.arraycopy(answer, member.start(), json, 0, json.length);
-            return isWhole(GatewayJson.tree(new String(json, StandardCharsets.UTF_8)))
-                    ? new HandOff(json)
-                    : null;
-        } catch (IOException e) {
-            return null; // an answer that is no JSON names nothing either
+    static @Nullable HandOff of(byte[] answer, BodyMembers members) throws JsonProcessingException {
+        Member member = members.get(MEMBER);
+        if (member == null || member.isNull()) {
+            return null;
         }
+        byte[] json = Arrays.copyOfRange(answer, member.start(), member.end());
+        return isWhole(GatewayJson.tree(new String(json, StandardCharsets.UTF_8)))
+                ? new HandOff(json)
+                : null;
     }
 
     private static boolean isWhole(JsonNode params) {

@@ -71,6 +71,7 @@ public final class AnswerScanner {
     private long promptTokens = -1;
     private long completionTokens = -1;
     private long cachedTokens = -1;
+    private long elsewhere = -1;
 
     private AnswerScanner(boolean events, boolean usePattern, @Nullable StreamText kept) {
         this.kept = kept;
@@ -452,6 +453,16 @@ public final class AnswerScanner {
 
     /** Cached prompt tokens of the last usage seen; -1 when they were not reported. */
     public long cachedTokens() {
-        return cachedTokens;
+        return elsewhere < 0 ? cachedTokens : elsewhere;
+    }
+
+    /**
+     * Whoever computed the prompt for this engine has found so many tokens cached: this one may
+     * count what it was handed.
+     *
+     * @param cachedPromptTokens -1: not known
+     */
+    public void foundElsewhere(long cachedPromptTokens) {
+        elsewhere = cachedPromptTokens;
     }
 }

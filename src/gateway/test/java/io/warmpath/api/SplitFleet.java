@@ -1,0 +1,100 @@
+package io.warmpath.api;
+
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.ROLE;
+import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.Disaggregation;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.flow.GatewayOptions;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.Parameter;
+
+/** Two engines that prefill and two that decode, behind a gateway. */
+abstract class SplitFleet {
+    static final ObjectMapper JSON = new ObjectMapper();
+
+    @Parameter EnginePath path;
+
+    Gateway gateway;
+    StubEngine p0;
+    StubEngine p1;
+    StubEngine d0;
+    StubEngine d1;
+    private final List<StubEngine> engines = new ArrayList<>();
+
+    void start(StubEngine.Script prefill, StubEngine.Script decode) throws Exception {
+        gateway =
+                new Gateway(
+                        path,
+                        GatewayOptions.defaults(),
+                        Gateway.upstream(
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(4),
+                                Duration.ofSeconds(4)),
+                        Runnable::run);
+        p0 = engine(prefill);
+        p1 = engine(prefill);
+        d0 = engine(decode);
+        d1 = engine(decode);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        gateway.close(engines.toArray(StubEngine[]::new));
+    }
+
+    StubEngine engine(StubEngine.Script script) throws IOException {
+        StubEngine made = new StubEngine(script);
+        engines.add(made);
+        return made;
+    }
+
+    static Worker worker(
+            int id, StubEngine engine, EngineKind kind, int ranks, Disaggregation its) {
+        return Gateway.worker(id, engine.url(), kind, WorkerState.READY, ranks).toBuilder()
+                .disaggregation(its)
+                .build();
+    }
+
+    /** Of vLLM. */
+    static Worker worker(int id, StubEngine engine, Role role) {
+        return worker(id, engine, EngineKind.VLLM, 1, new Disaggregation(role, true, 0, ""));
+    }
+
+    /** Answers "good", as a stream. */
+    static void decode(StubEngine.Call call) throws Exception {
+        call.streamHead();
+        call.chunk(ROLE);
+        call.chunk(token("good"));
+        call.chunk(DONE);
+        call.lastChunk();
+    }
+
+    static JsonNode body(StubEngine engine, int call) throws IOException {
+        return JSON.readTree(engine.calls.get(call).body);
+    }
+
+    void assertServed(RawClient.Answer answer) {
+        assertEquals(200, answer.status(), answer::body);
+        assertEquals(ROLE + token("good") + DONE, answer.body());
+        assertFalse(answer.broken());
+    }
+
+    void nothingIsBooked() {
+        await().until(() -> gateway.books.open.get() == 0);
+        assertEquals(0, gateway.books.closedTwice.get());
+    }
+}
