@@ -449,6 +449,8 @@ everything() {
     if [ "$label" != test ]; then
         step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
         step 'engines: disaggregation, four real SGLangs' engines_test split
+        step 'engines: disaggregation, two real vLLMs and NIXL' engines_test handoff nixl
+        step 'engines: disaggregation, two real vLLMs and Mooncake' engines_test handoff mooncake
         step 'engines: all cases with real ones' engines_test table
         step 'engines: hit rates beside other gateways' engines_test live modes --check
         step 'engines: evictions, beside a guess from what was sent' engines_test live exact \

@@ -60,6 +60,11 @@ public record EngineAddress(
         return new EngineAddress(tls, isHttp2(base), null, bare, port, authority, path(base));
     }
 
+    /** {@code host:port}, an IPv6 address in brackets. */
+    public String hostAndPort() {
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    }
+
     /** The same as {@link #http2} of the address, without making one. */
     public static boolean isHttp2(URI base) {
         return "h2c".equals(base.getScheme()) || "h2".equals(base.getScheme());

@@ -44,6 +44,11 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
         RoutingDecision dryRun(List<Candidate> candidates, Part part);
     }
 
+    /** The same where somebody has said already that requests are split. */
+    public Splitting always() {
+        return new Splitting(transfer, OptionalLong.of(0));
+    }
+
     /** The cost says who does the whole of a request, those that prefill not left out. */
     public boolean byCost() {
         return fromTokens.isEmpty();

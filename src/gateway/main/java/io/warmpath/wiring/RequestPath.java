@@ -231,7 +231,7 @@ final class RequestPath {
                                         load,
                                         engines,
                                         0,
-                                        true,
+                                        false,
                                         () -> ThreadLocalRandom.current().nextLong(),
                                         pins,
                                         nextTurns,

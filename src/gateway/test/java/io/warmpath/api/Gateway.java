@@ -531,7 +531,7 @@ final class Gateway implements AutoCloseable {
                                         books,
                                         engines,
                                         0,
-                                        true,
+                                        false,
                                         () -> rooms.addAndGet(0x9E3779B97F4A7C15L),
                                         pins,
                                         nextTurns,

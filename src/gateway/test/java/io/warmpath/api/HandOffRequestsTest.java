@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +38,15 @@ class HandOffRequestsTest extends SplitFleet {
     @BeforeEach
     void start() throws Exception {
         start(call -> call.json(200, prefilled(HAND_OFF)), SplitFleet::decode);
-        gateway.fleet.workers(
-                List.of(
-                        worker(0, d0, Role.DECODE),
-                        worker(1, d1, Role.DECODE),
-                        worker(2, p0, Role.PREFILL),
-                        worker(3, p1, Role.PREFILL)));
+        gateway.fleet.workers(fleet());
+    }
+
+    private List<Worker> fleet() {
+        return List.of(
+                worker(0, d0, Role.DECODE),
+                worker(1, d1, Role.DECODE),
+                worker(2, p0, Role.PREFILL),
+                worker(3, p1, Role.PREFILL));
     }
 
     private static String prefilled(String handOff) {
@@ -167,6 +171,43 @@ class HandOffRequestsTest extends SplitFleet {
         assertServed(gateway.post(Gateway.ASK));
         assertEquals(1, d0.requests.get());
         assertEquals(1, p0.requests.get());
+        nothingIsBooked();
+    }
+
+    private RawClient.Answer naming(String address) throws Exception {
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.sendPost(Gateway.CHAT, Gateway.ASK, "x-prefiller-host-port: " + address);
+            return client.readAnswer();
+        }
+    }
+
+    @Test
+    void who_prefills_is_who_a_picker_has_named() throws Exception {
+        RawClient.Answer refused = naming(p1.url().getAuthority());
+        assertEquals(400, refused.status(), "of a client that may not say so");
+        gateway.close();
+        gateway = gateway(Options.of(o -> o.forwardHandOff = true));
+        gateway.fleet.workers(fleet());
+        assertServed(naming("10.0.0.9:1, " + p1.url().getAuthority()));
+        assertEquals(1, p1.requests.get());
+        assertEquals(0, p0.requests.get());
+        assertServed(naming("10.0.0.9:1"));
+        assertEquals(1, p0.requests.get(), "nobody here has that address");
+        p1.kill();
+        assertServed(naming(p1.url().getAuthority()));
+        assertEquals(2, p0.requests.get(), "it has failed the request");
+        nothingIsBooked();
+    }
+
+    @Test
+    void each_half_can_be_named_by_its_worker() throws Exception {
+        String ask = "{\"nvext\":{\"prefill_worker_id\":%d,\"decode_worker_id\":%d},";
+        assertServed(gateway.post(Gateway.ASK.replaceFirst("\\{", ask.formatted(3, 1))));
+        assertEquals(1, p1.requests.get());
+        assertEquals(1, d1.requests.get());
+        RawClient.Answer none = gateway.post(Gateway.ASK.replaceFirst("\\{", ask.formatted(0, 1)));
+        assertEquals(400, none.status());
+        assertTrue(none.body().contains("computes no prompts for others"), none.body());
         nothingIsBooked();
     }
 

@@ -3,6 +3,7 @@ package io.warmpath.api;
 import static io.warmpath.api.StreamingPathTest.DONE;
 import static io.warmpath.api.StreamingPathTest.ROLE;
 import static io.warmpath.api.StreamingPathTest.token;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -100,6 +101,12 @@ class MooncakeRequestsTest extends SplitFleet {
         call.lastChunk();
     }
 
+    @Override
+    void assertServed(RawClient.Answer answer) {
+        assertEquals(200, answer.status(), answer::body);
+        assertEquals(ROLE + token("good") + USAGE + DONE, answer.body());
+    }
+
     /** As it was sent, but for the name of the transfer. */
     private static JsonNode like(String recorded, JsonNode params) throws IOException {
         ObjectNode like = (ObjectNode) JSON.readTree(recorded);
@@ -122,9 +129,7 @@ class MooncakeRequestsTest extends SplitFleet {
         String ask =
                 Gateway.ASK.replaceFirst(
                         "\\{", "{\"max_tokens\":70,\"stream_options\":{\"include_usage\":true},");
-        RawClient.Answer answer = gateway.post(ask);
-        assertEquals(200, answer.status(), answer::body);
-        assertEquals(ROLE + token("good") + USAGE + DONE, answer.body());
+        assertServed(gateway.post(ask));
         JsonNode offered = body(p0, 0).path("kv_transfer_params");
         JsonNode taken = body(d0, 0).path("kv_transfer_params");
         assertEquals(like(OFFERED, offered), offered);
@@ -142,9 +147,30 @@ class MooncakeRequestsTest extends SplitFleet {
 
     @Test
     void what_was_cached_is_what_the_one_that_prefills_says() throws Exception {
+        d0.script(
+                call -> {
+                    await().until(() -> gateway.books.open.get() == 1); // its answer is here
+                    decodeWhatComes(call);
+                });
         assertServed(gateway.post(Gateway.ASK));
         nothingIsBooked();
-        assertEquals(32, gateway.meters.get("warmpath.cached.tokens.reported").counter().count());
+        assertEquals(32, reported());
+    }
+
+    @Test
+    void what_the_one_that_decodes_says_of_that_never_counts() throws Exception {
+        p0.script(
+                call -> {
+                    transfer(call).complete(null);
+                    call.awaitGone();
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        nothingIsBooked();
+        assertEquals(0, reported());
+    }
+
+    private double reported() {
+        return gateway.meters.get("warmpath.cached.tokens.reported").counter().count();
     }
 
     @Test
@@ -170,7 +196,7 @@ class MooncakeRequestsTest extends SplitFleet {
     void without_who_prefills_the_others_do_all_of_it() throws Exception {
         gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE)));
         d0.script(SplitFleet::decode);
-        assertServed(gateway.post(Gateway.ASK));
+        super.assertServed(gateway.post(Gateway.ASK));
         assertTrue(body(d0, 0).path("kv_transfer_params").isMissingNode());
     }
 }

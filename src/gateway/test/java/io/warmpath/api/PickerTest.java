@@ -17,7 +17,9 @@ import io.warmpath.api.extproc.ProxyMessages;
 import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.api.picker.PickerOptions;
 import io.warmpath.api.picker.PickerServer;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import java.net.URI;
@@ -206,6 +208,44 @@ class PickerTest {
         assertEquals(1, gateway.counter("warmpath.requests", "outcome", "ok"));
         assertEquals(0, gateway.counter("warmpath.requests", "outcome", "cancelled"));
         assertEquals(0, count("warmpath.picker.served.elsewhere"));
+    }
+
+    @Test
+    void who_computes_the_prompt_is_named_for_what_stands_before_the_engine() throws Exception {
+        gateway.fleet.workers(
+                List.of(of(0, Role.DECODE), of(1, Role.PREFILL), of(2, Role.PREFILL)));
+        try (ProxyCall call = call()) {
+            call.send(chat()).send(part(Gateway.ASK, true));
+            ProxyMessages.Answer picked = call.answer();
+            assertEquals(endpoint(0), routed(picked));
+            assertEquals(endpoint(1), picked.set().get("x-prefiller-host-port"));
+            piece(call.answer(), Kind.REQUEST_BODY, Gateway.ASK, true);
+            assertEquals(2, gateway.books.open.get());
+            assertEquals(1, booked(1));
+
+            call.send(answerHead("200", "text/event-stream", endpoint(0)));
+            assertEquals(Kind.RESPONSE_HEADERS, call.answer().kind());
+            call.send(ProxyMessages.body(Kind.RESPONSE_BODY, EVENT, false));
+            piece(call.answer(), Kind.RESPONSE_BODY, text(EVENT), false);
+            await().until(() -> gateway.books.open.get() == 1);
+            assertEquals(0, booked(1), "the prompt is computed");
+            call.send(ProxyMessages.body(Kind.RESPONSE_BODY, DONE, true));
+            piece(call.answer(), Kind.RESPONSE_BODY, text(DONE), true);
+        }
+        nothingIsBooked();
+        // One that the proxy does not allow prefills nothing.
+        try (ProxyCall call = call()) {
+            call.send(head(Modes.DUPLEX, List.of(endpoint(0), endpoint(2)), Gateway.CHAT))
+                    .send(part(Gateway.ASK, true));
+            assertEquals(endpoint(2), call.answer().set().get("x-prefiller-host-port"));
+        }
+        nothingIsBooked();
+    }
+
+    private static Worker of(int id, Role role) {
+        return worker(id).toBuilder()
+                .disaggregation(new Disaggregation(role, role == Role.PREFILL, 0, ""))
+                .build();
     }
 
     @Test

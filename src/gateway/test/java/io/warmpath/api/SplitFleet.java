@@ -36,19 +36,20 @@ abstract class SplitFleet {
     private final List<StubEngine> engines = new ArrayList<>();
 
     void start(StubEngine.Script prefill, StubEngine.Script decode) throws Exception {
-        gateway =
-                new Gateway(
-                        path,
-                        GatewayOptions.defaults(),
-                        Gateway.upstream(
-                                Duration.ofSeconds(2),
-                                Duration.ofSeconds(4),
-                                Duration.ofSeconds(4)),
-                        Runnable::run);
+        gateway = gateway(GatewayOptions.defaults());
         p0 = engine(prefill);
         p1 = engine(prefill);
         d0 = engine(decode);
         d1 = engine(decode);
+    }
+
+    Gateway gateway(GatewayOptions options) throws Exception {
+        return new Gateway(
+                path,
+                options,
+                Gateway.upstream(
+                        Duration.ofSeconds(2), Duration.ofSeconds(4), Duration.ofSeconds(4)),
+                Runnable::run);
     }
 
     @AfterEach

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.json.TokenIds;
 import io.warmpath.gateway.request.Objectives;
+import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
@@ -33,6 +34,7 @@ public final class RoutingHints {
     private @Nullable String bodySalt;
     private @Nullable String nvextSalt;
     private @Nullable String headerSalt;
+    private @Nullable String prefillers;
 
     public void bodySalt(String salt) {
         bodySalt = salt;
@@ -79,6 +81,7 @@ public final class RoutingHints {
         agent.readHeaders(headers, objectives);
         taints.readHeaders(headers);
         pin.readHeaders(headers);
+        prefillers = headers.get(Prefiller.HEADER);
         headerSalt = headers.get(TENANT);
     }
 
@@ -111,6 +114,11 @@ public final class RoutingHints {
 
     public OptionalInt rank() {
         return pin.rank();
+    }
+
+    /** Who computes the prompt for another one. */
+    public Prefiller prefiller() {
+        return Prefiller.of(pin.prefiller(), prefillers);
     }
 
     /** Empty when there is none. */

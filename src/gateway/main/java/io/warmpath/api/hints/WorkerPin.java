@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The worker and the rank that a client names. A header wins over {@code nvext}; a rank in the
  * body's top level, which the engine reads itself, over {@code nvext}'s.
  *
- * <p>One worker does both prefill and decode here: where two are named they have to be the same
- * one, and the name of either is enough. One per request, one thread.
+ * <p>The name of either half is enough where one worker does both; two names are two halves. One
+ * per request, one thread.
  */
 final class WorkerPin {
     private static final String[] WORKER = {"x-dynamo-worker-instance-id", "x-worker-instance-id"};
@@ -95,8 +95,9 @@ final class WorkerPin {
             prefillRank = none ? null : new Named<>(given.name(), headerRank(given));
         }
         notAnother(decode, backend, "worker");
-        notAnother(prefill, backend != null ? backend : decode, "worker");
-        notAnother(prefillRank, bodyRank != null ? bodyRank : rank, "dp rank");
+        if (prefiller().isEmpty()) {
+            notAnother(prefillRank, bodyRank != null ? bodyRank : rank, "dp rank");
+        }
     }
 
     private static @Nullable Named<String> first(MultiMap headers, String[] names) {
@@ -137,8 +138,19 @@ final class WorkerPin {
         return id == null ? OptionalLong.empty() : OptionalLong.of(id.value());
     }
 
+    /** Another one that computes the prompt for {@link #worker}. */
+    OptionalLong prefiller() {
+        Named<Long> answers = backend != null ? backend : decode;
+        return prefill == null || answers == null || prefill.value().equals(answers.value())
+                ? OptionalLong.empty()
+                : OptionalLong.of(prefill.value());
+    }
+
     OptionalInt rank() {
-        Named<Integer> one = bodyRank != null ? bodyRank : rank != null ? rank : prefillRank;
+        Named<Integer> one = bodyRank != null ? bodyRank : rank;
+        if (one == null && prefiller().isEmpty()) {
+            one = prefillRank;
+        }
         return one == null ? OptionalInt.empty() : OptionalInt.of(one.value());
     }
 

@@ -76,7 +76,7 @@ final class NvextNote {
         if (now != null) {
             AnswerFacts f = now.get();
             if (asked.contains(NvextField.WORKER_ID)) {
-                members.put("worker_id", worker(f.worker(), f.dpRank()));
+                members.put("worker_id", workers(f));
             }
             if (asked.contains(NvextField.TIMING)) {
                 members.put("timing", timing(f));
@@ -108,7 +108,7 @@ final class NvextNote {
         }
         if (asked.contains(NvextField.WORKER_ID_EVENT)) {
             AnswerFacts f = now.get();
-            out = EventBytes.joined(out, event("worker_id", worker(f.worker(), f.dpRank())));
+            out = EventBytes.joined(out, event("worker_id", workers(f)));
         }
         return out;
     }
@@ -130,7 +130,7 @@ final class NvextNote {
     /** The whole answer to who only wants to know who would answer. */
     byte[] query(long worker, int dpRank, boolean stream) {
         Map<String, @Nullable Object> nvext = new LinkedHashMap<>();
-        nvext.put("worker_id", worker(worker, dpRank));
+        nvext.put("worker_id", workers(worker, dpRank, worker, dpRank));
         if (prompt.ids() != null) {
             nvext.put("token_ids", ids(prompt.ids()));
         }
@@ -161,14 +161,17 @@ final class NvextNote {
                 EventBytes.utf8("\n\n"));
     }
 
-    /** One worker does both here. */
-    private static Map<String, @Nullable Object> worker(long id, int dpRank) {
-        JsonTree.Raw u64 = new JsonTree.Raw(Long.toUnsignedString(id));
+    private static Map<String, @Nullable Object> workers(AnswerFacts f) {
+        return workers(f.prefillWorker(), f.prefillRank(), f.worker(), f.dpRank());
+    }
+
+    private static Map<String, @Nullable Object> workers(
+            long prefill, int prefillRank, long decode, int decodeRank) {
         Map<String, @Nullable Object> members = new LinkedHashMap<>();
-        members.put("prefill_worker_id", u64);
-        members.put("prefill_dp_rank", dpRank);
-        members.put("decode_worker_id", u64);
-        members.put("decode_dp_rank", dpRank);
+        members.put("prefill_worker_id", new JsonTree.Raw(Long.toUnsignedString(prefill)));
+        members.put("prefill_dp_rank", prefillRank);
+        members.put("decode_worker_id", new JsonTree.Raw(Long.toUnsignedString(decode)));
+        members.put("decode_dp_rank", decodeRank);
         return members;
     }
 

@@ -30,9 +30,7 @@ final class Endpoints {
 
     /** {@code host:port}, an IPv6 address in brackets. */
     static String of(URI engine) {
-        EngineAddress address = EngineAddress.of(engine);
-        String host = address.host();
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + address.port();
+        return EngineAddress.of(engine).hostAndPort();
     }
 
     /**

@@ -16,6 +16,7 @@ import io.warmpath.api.json.TokenIds;
 import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
+import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.routing.RouterOverrides;
@@ -297,7 +298,8 @@ public final class DirectReader {
                                 worker == null ? fields.hints.worker() : OptionalLong.of(worker),
                                 rank == null ? fields.hints.rank() : OptionalInt.of(rank),
                                 fields.hints.taints(taints),
-                                overrides == null ? fields.hints.overrides() : overrides),
+                                overrides == null ? fields.hints.overrides() : overrides,
+                                Prefiller.ANY),
                         hints(),
                         fields.edits(),
                         new InferenceRequest.Form(true, terms.explain(), false, false, 0));

@@ -161,7 +161,11 @@ final class RequestFields {
                 input,
                 new InferenceRequest.CacheSalt(hints.salt(), hints.saltToSend()),
                 new InferenceRequest.Routing(
-                        hints.worker(), hints.rank(), hints.taints(), hints.overrides()),
+                        hints.worker(),
+                        hints.rank(),
+                        hints.taints(),
+                        hints.overrides(),
+                        hints.prefiller()),
                 requestHints,
                 edits(),
                 new InferenceRequest.Form(

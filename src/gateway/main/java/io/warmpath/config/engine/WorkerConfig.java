@@ -110,8 +110,9 @@ public interface WorkerConfig {
     @WithDefault("0")
     @Setting(
             doc =
-                    "Port of an SGLang prefill engine's registry, at its own host, where decode"
-                            + " engines find it; 0: asked of the engine.",
+                    "Port of a prefill engine's registry, at its own host, where decode engines"
+                            + " find it: SGLang's (0: asked of the engine), or that of vLLM's"
+                            + " MooncakeConnector, which is used then (0: another connector).",
             unit = "port",
             min = 0,
             max = 65535)

@@ -5,6 +5,8 @@ package io.warmpath.gateway.answer;
  * negative; times are in nanoseconds and begin with the request's last byte.
  *
  * @param worker id of who answers, u64
+ * @param prefillWorker id of who has computed the prompt, u64; {@code worker} where that is the
+ *     same
  * @param sentNanos until it was sent to that worker
  * @param firstTokenNanos until the first token of a stream
  * @param nanos until now
@@ -15,6 +17,8 @@ package io.warmpath.gateway.answer;
 public record AnswerFacts(
         long worker,
         int dpRank,
+        long prefillWorker,
+        int prefillRank,
         long sentNanos,
         long firstTokenNanos,
         long nanos,

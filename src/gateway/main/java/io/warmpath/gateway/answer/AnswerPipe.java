@@ -84,9 +84,9 @@ public final class AnswerPipe {
     }
 
     /**
-     * The prompt was computed elsewhere, and this is what was cached of it there.
+     * Where it was computed, this was cached of the prompt.
      *
-     * @param cachedTokens -1: not known
+     * @param cachedTokens as of {@link AnswerScanner#foundElsewhere}
      */
     public void foundElsewhere(long cachedTokens) {
         if (scanner != null) {

@@ -19,10 +19,12 @@ import io.warmpath.gateway.request.Halves;
 import io.warmpath.gateway.request.HandOff;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.PrefillAnswer;
+import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.net.HeaderList;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import io.warmpath.upstream.answer.AnswerScanner;
 import io.warmpath.upstream.answer.StreamText;
 import java.net.URI;
 import java.util.List;
@@ -58,7 +60,7 @@ final class Attempt
     private @Nullable Relocation kept; // until the request has it
     private EngineAsk asked = EngineAsk.NOTHING;
     private @Nullable PinTurn pin;
-    private long foundByPrefill = -1; // cached tokens of the prompt; not known
+    private long foundByPrefill = AnswerScanner.TOLD_HERE; // cached tokens of the prompt
     private long received;
     private int status;
 
@@ -107,8 +109,9 @@ final class Attempt
                         books.decision(),
                         session != null && session.appends());
         Planner.Decided computes = books.decided().prefill();
+        boolean named = computes != null && sending.namesPrefill();
         Halves halves =
-                computes == null
+                computes == null || named
                         ? null
                         : Halves.of(computes.decision().chosen().candidate(), sending.random());
         asked = EngineAsk.of(scope, to, pin, halves == null ? null : halves.decode());
@@ -121,6 +124,11 @@ final class Attempt
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {
             extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
+        }
+        if (computes != null && named) {
+            extra.add(
+                    Prefiller.HEADER, Prefiller.address(computes.decision().chosen().candidate()));
+            prefill = PrefillLeg.named(scope, computes, this);
         }
         books.trace(extra);
         UpstreamRequest whole =
@@ -142,6 +150,7 @@ final class Attempt
         if (computes != null && halves != null) {
             PrefillLeg leg = new PrefillLeg(scope, computes, halves.prefill(), this);
             prefill = leg;
+            foundByPrefill = leg.tellsCached() ? -1 : AnswerScanner.TOLD_HERE;
             leg.start(asked.changes(), continued);
         }
     }
@@ -166,9 +175,11 @@ final class Attempt
         if (leg != prefill || state.isOver()) {
             return;
         }
-        foundByPrefill = answer.cachedTokens();
-        if (pipe != null) {
-            pipe.foundElsewhere(foundByPrefill);
+        if (leg.tellsCached()) {
+            foundByPrefill = answer.cachedTokens();
+            if (pipe != null) {
+                pipe.foundElsewhere(foundByPrefill);
+            }
         }
         UpstreamRequest waiting = later;
         if (waiting == null) {
@@ -192,7 +203,7 @@ final class Attempt
         try {
             if (leg.refused() && later != null) {
                 // Who decodes says the same, in its own words.
-                prefilled(leg, PrefillAnswer.NOTHING);
+                prefilled(leg, PrefillAnswer.REFUSED);
                 return;
             }
             if (leg.refused()) {

@@ -273,9 +273,12 @@ final class AttemptBooks {
         long untilFirst = streams && firstTokenNanos >= 0 ? untilSent + firstTokenNanos : -1;
         DecisionLog.Ending now = ending(status, pipe);
         AnswerFacts before = continued == null ? null : continued.before();
+        Candidate computing = decided.computing().chosen().candidate();
         return new AnswerFacts(
                 candidate().worker().id(),
                 candidate().dpRank(),
+                computing.worker().id(),
+                computing.dpRank(),
                 before == null ? untilSent : before.sentNanos(),
                 before == null || before.firstTokenNanos() < 0
                         ? untilFirst

@@ -80,20 +80,10 @@ final class PrefillLeg implements UpstreamListener {
         Candidate to = candidate();
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.forPrefill(half));
         Buffer body = continued == null ? written.body() : continued.body(written.body());
-        promptTokens = scope.prompt.length(to.worker());
-        booking =
-                sending.load()
-                        .book(
-                                to.slot(),
-                                decided.decision().chosen().prefillTokens(),
-                                scope.prompt.blocks(to.worker()),
-                                1);
-        sent = scope.parts.planning().planner().sent(decided.decision(), true);
-        scope.booked(decided);
-        started = scope.now();
+        book();
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
-        if (!(half instanceof Bootstrap)) {
+        if (tellsCached()) {
             answer = new ByteArrayOutputStream(1024);
             if (to.worker().ranks().size() > 1) {
                 extra.add("X-data-parallel-rank", Integer.toString(to.dpRank()));
@@ -113,6 +103,30 @@ final class PrefillLeg implements UpstreamListener {
                                         request.passThrough(),
                                         List.of()),
                                 this);
+    }
+
+    /** One that is asked by what stands before the engine that answers: its load is booked here. */
+    static PrefillLeg named(RequestScope scope, Planner.Decided decided, Owner owner) {
+        PrefillLeg leg = new PrefillLeg(scope, decided, new Half.Keep(), owner);
+        leg.book();
+        return leg;
+    }
+
+    private void book() {
+        Candidate to = candidate();
+        promptTokens = scope.prompt.length(to.worker());
+        booking =
+                scope.parts
+                        .sending()
+                        .load()
+                        .book(
+                                to.slot(),
+                                decided.decision().chosen().prefillTokens(),
+                                scope.prompt.blocks(to.worker()),
+                                1);
+        sent = scope.parts.planning().planner().sent(decided.decision(), true);
+        scope.booked(decided);
+        started = scope.now();
     }
 
     /** The other half has its first token: the prompt was computed and has arrived. */
@@ -206,6 +220,14 @@ final class PrefillLeg implements UpstreamListener {
             fleet().reportFailure(candidate().worker().id());
         }
         owner.prefillFailed(this, error);
+    }
+
+    /**
+     * Its answer tells what was cached of the prompt, and what the other engine says of that does
+     * not count. SGLang's other engine says the same.
+     */
+    boolean tellsCached() {
+        return !(half instanceof Bootstrap);
     }
 
     /** Its worker has refused what no worker would take. */

@@ -12,7 +12,8 @@ import java.util.function.LongSupplier;
  * What a request meets at its worker.
  *
  * @param fallbacks workers that are named beside the chosen one, at most
- * @param splits it can send the two halves of a request to two workers
+ * @param namesPrefill who computes the prompt is only named, by {@link
+ *     io.warmpath.gateway.request.Prefiller#HEADER}: what stands before the engine asks it
  * @param random 64 random bits
  * @param pins what clients want to have kept in cache
  * @param nextTurns what is computed ahead once an answer has ended
@@ -22,20 +23,13 @@ public record Sending(
         LoadBook load,
         EngineClient engines,
         int fallbacks,
-        boolean splits,
+        boolean namesPrefill,
         LongSupplier random,
         Pins pins,
         NextTurn.Parts nextTurns,
         AnswerReport.Parts reports) {
     Sending by(Sender sender) {
         return new Sending(
-                load,
-                sender.engines(),
-                sender.fallbacks(),
-                false,
-                random,
-                pins,
-                nextTurns,
-                reports);
+                load, sender.engines(), sender.fallbacks(), true, random, pins, nextTurns, reports);
     }
 }

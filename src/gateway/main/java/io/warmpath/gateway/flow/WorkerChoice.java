@@ -12,6 +12,7 @@ import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.Splitting;
 import java.time.Duration;
@@ -48,6 +49,7 @@ final class WorkerChoice {
     private static List<Candidate> withPrefills(RequestScope scope, List<Candidate> all) {
         List<Candidate> prefills = prefills(scope);
         if (prefills.isEmpty()
+                || !scope.request().routing().prefiller().isAny()
                 || !scope.parts.planning().planner().wholeByCost(scope.request().model())) {
             return all;
         }
@@ -87,28 +89,52 @@ final class WorkerChoice {
     }
 
     /**
-     * Those that can compute the prompt for another worker, and have not failed the request. Empty
-     * where it cannot be split: engines hang with several answers to one prompt, and other APIs
-     * than those of answers have no halves.
+     * Those that can compute the prompt for another worker, and have not failed the request; of
+     * these those that were named, where they are there. Empty where it cannot be split: engines
+     * hang with several answers to one prompt, and other APIs than those of answers have no halves.
+     *
+     * @throws GatewayException BadRequest: the client has named one that is not there
      */
     private static List<Candidate> prefills(RequestScope scope) {
         InferenceRequest request = scope.request();
         if (!splits(scope)) {
             return List.of();
         }
-        List<Candidate> all = scope.parts.planning().fleet().snapshot().prefills(request.model());
+        List<Candidate> there = scope.parts.planning().fleet().snapshot().prefills(request.model());
+        InferenceRequest.Routing routing = request.routing();
         List<Long> failed = scope.retryState.failed();
-        return failed.isEmpty()
-                ? all
-                : all.stream().filter(c -> !failed.contains(c.worker().id())).toList();
+        List<Candidate> all = there;
+        if (!failed.isEmpty() || !routing.workers().isEmpty()) {
+            all =
+                    all.stream()
+                            .filter(c -> !failed.contains(c.worker().id()))
+                            .filter(c -> routing.reaches(c.worker().id()))
+                            .toList();
+        }
+        return routing.prefiller().isAny() ? all : named(routing.prefiller(), there, all);
+    }
+
+    /**
+     * @param there all that prefill
+     * @param fit for this request
+     */
+    private static List<Candidate> named(
+            Prefiller who, List<Candidate> there, List<Candidate> fit) {
+        if (who.worker().isPresent() && there.stream().noneMatch(who::names)) {
+            throw new GatewayException(
+                    new GatewayError.BadRequest(
+                            "prefill_worker_id",
+                            "Worker "
+                                    + Long.toUnsignedString(who.worker().getAsLong())
+                                    + " computes no prompts for others (GET /workers has the roles)."));
+        }
+        List<Candidate> meant = fit.stream().filter(who::names).toList();
+        return meant.isEmpty() ? fit : meant; // it has failed, or is an address of yesterday
     }
 
     private static boolean splits(RequestScope scope) {
         InferenceRequest request = scope.request();
-        return scope.parts.sending().splits()
-                && scope.form.isAsSent()
-                && !request.passThrough()
-                && !request.form().several();
+        return scope.form.isAsSent() && !request.passThrough() && !request.form().several();
     }
 
     /** What is said where there is no candidate. */

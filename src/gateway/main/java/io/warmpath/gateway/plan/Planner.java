@@ -180,8 +180,9 @@ public final class Planner {
         Set<Candidate> all = new LinkedHashSet<>(candidates);
         all.addAll(prefills);
         List<PrefixMatch> held = matches(request, List.copyOf(all), tokens);
+        Splitting rule = request.routing().prefiller().isAny() ? splitting : splitting.always();
         Splitting.Plan plan =
-                splitting.plan(
+                rule.plan(
                         (among, part) ->
                                 dryRun(
                                         part == Part.PREFILL ? request.unpinned() : request,

@@ -56,6 +56,7 @@ public record InferenceRequest(
      * @param pinnedWorker the client names the worker, u64
      * @param pinnedRank the client names the dp rank
      * @param taints what the client makes of workers' taints
+     * @param prefiller who computes the prompt for the one that answers
      * @param workers ids of those that can be reached; empty: all
      */
     public record Routing(
@@ -63,6 +64,7 @@ public record InferenceRequest(
             OptionalInt pinnedRank,
             TaintRules taints,
             RouterOverrides overrides,
+            Prefiller prefiller,
             Set<Long> workers) {
         /** The client leaves the choice to the router. */
         public static final Routing FREE =
@@ -70,15 +72,17 @@ public record InferenceRequest(
                         OptionalLong.empty(),
                         OptionalInt.empty(),
                         TaintRules.NONE,
-                        RouterOverrides.NONE);
+                        RouterOverrides.NONE,
+                        Prefiller.ANY);
 
         /** Every worker can be reached. */
         public Routing(
                 OptionalLong pinnedWorker,
                 OptionalInt pinnedRank,
                 TaintRules taints,
-                RouterOverrides overrides) {
-            this(pinnedWorker, pinnedRank, taints, overrides, Set.of());
+                RouterOverrides overrides,
+                Prefiller prefiller) {
+            this(pinnedWorker, pinnedRank, taints, overrides, prefiller, Set.of());
         }
 
         public Routing {
@@ -217,6 +221,7 @@ public record InferenceRequest(
                                 routing.pinnedRank,
                                 routing.taints,
                                 routing.overrides,
+                                routing.prefiller,
                                 ids),
                         hints,
                         edits,
@@ -237,6 +242,7 @@ public record InferenceRequest(
                                 OptionalInt.empty(),
                                 routing.taints,
                                 routing.overrides,
+                                routing.prefiller,
                                 routing.workers),
                         hints,
                         edits,

@@ -2,6 +2,7 @@ package io.warmpath.gateway.request;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.gateway.request.BodyMembers.Member;
+import io.warmpath.upstream.answer.AnswerScanner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -11,12 +12,15 @@ import org.jspecify.annotations.Nullable;
  * What matters of the answer of an engine of vLLM's that has computed a prompt for another one.
  *
  * @param handOff null: it names nothing to fetch
- * @param cachedTokens of the prompt; -1: it does not tell. The engine that decodes may count what
- *     it was handed.
+ * @param cachedTokens of the prompt; -1: it does not tell; {@link AnswerScanner#TOLD_HERE}: the
+ *     engine that answers computes the prompt itself. Else that one may count what it was handed.
  */
 public record PrefillAnswer(@Nullable HandOff handOff, long cachedTokens) {
     /** It tells nothing. */
     public static final PrefillAnswer NOTHING = new PrefillAnswer(null, -1);
+
+    /** The prompt was not computed there. */
+    public static final PrefillAnswer REFUSED = new PrefillAnswer(null, AnswerScanner.TOLD_HERE);
 
     /**
      * @param answer a JSON object; whatever else it is tells nothing

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * [DONE]} is ignored. One thread.
  */
 public final class AnswerScanner {
+    /** Cached tokens are those that this answer tells of. */
+    public static final long TOLD_HERE = -2;
+
     private static final byte[] DATA = {'d', 'a', 't', 'a'};
     private static final byte[] EVENT = {'e', 'v', 'e', 'n', 't'};
     private static final byte[] MESSAGE = {'m', 'e', 's', 's', 'a', 'g', 'e'};
@@ -71,7 +74,7 @@ public final class AnswerScanner {
     private long promptTokens = -1;
     private long completionTokens = -1;
     private long cachedTokens = -1;
-    private long elsewhere = -1;
+    private long elsewhere = TOLD_HERE;
 
     private AnswerScanner(boolean events, boolean usePattern, @Nullable StreamText kept) {
         this.kept = kept;
@@ -453,14 +456,14 @@ public final class AnswerScanner {
 
     /** Cached prompt tokens of the last usage seen; -1 when they were not reported. */
     public long cachedTokens() {
-        return elsewhere < 0 ? cachedTokens : elsewhere;
+        return elsewhere == TOLD_HERE ? cachedTokens : elsewhere;
     }
 
     /**
      * Whoever computed the prompt for this engine has found so many tokens cached: this one may
      * count what it was handed.
      *
-     * @param cachedPromptTokens -1: not known
+     * @param cachedPromptTokens -1: not known; {@link #TOLD_HERE}: it was computed here
      */
     public void foundElsewhere(long cachedPromptTokens) {
         elsewhere = cachedPromptTokens;

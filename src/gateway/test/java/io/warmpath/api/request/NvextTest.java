@@ -134,18 +134,29 @@ class NvextTest {
     }
 
     @Test
-    void two_workers_of_one_request_are_refused() {
-        assertEquals(
-                "nvext.prefill_worker_id",
-                refused("'prefill_worker_id':1,'decode_worker_id':2").param());
+    void two_workers_that_answer_are_refused() {
         assertEquals(
                 "nvext.decode_worker_id",
-                refused("'backend_instance_id':1,'decode_worker_id':2").param());
+                refused("'backend_instance_id':18446744073709551615,'decode_worker_id':2").param());
         assertEquals("nvext.prefill_dp_rank", refused("'prefill_dp_rank':1,'dp_rank':0").param());
         GatewayError.BadRequest error =
-                refused("'backend_instance_id':18446744073709551615", "x-prefill-instance-id", "3");
-        assertEquals("x-prefill-instance-id", error.param());
+                refused("'backend_instance_id':18446744073709551615,'decode_worker_id':3");
         assertTrue(error.message().contains("18446744073709551615"), error.message());
+    }
+
+    @Test
+    void two_names_of_two_workers_are_two_halves() {
+        InferenceRequest two =
+                chat(
+                        "'prefill_worker_id':18446744073709551615,'decode_worker_id':2,"
+                                + "'prefill_dp_rank':1,'dp_rank':0");
+        assertEquals(OptionalLong.of(2), two.routing().pinnedWorker());
+        assertEquals(OptionalInt.of(0), two.routing().pinnedRank());
+        assertEquals(OptionalLong.of(-1), two.routing().prefiller().worker());
+        InferenceRequest byHeader = chat("'backend_instance_id':2", "x-prefill-instance-id", "3");
+        assertEquals(OptionalLong.of(2), byHeader.routing().pinnedWorker());
+        assertEquals(OptionalLong.of(3), byHeader.routing().prefiller().worker());
+        assertTrue(chat("'prefill_worker_id':7").routing().prefiller().isAny());
     }
 
     @ParameterizedTest
