@@ -4,9 +4,10 @@
   dashboards.py --root DIR --prometheus PROGRAM [--java JAVA]
   dashboards.py --self-test      the judge itself: it must refuse planted faults
 
-Two simulated engines and a gateway before them, with the keys of three tenants, get chats for some seconds; a Prometheus scrapes the gateway
-as in a cluster (labels `namespace` and `pod`). Then each query of k8s/components/dashboards/warmpath.json must have an answer with a number.
-Controls: a metric that does not exist, and a label value that does not, must have none.
+Two simulated engines, one more that prefills and one that decodes, and a gateway before them, with the keys of three tenants, get chats for some
+seconds; a Prometheus scrapes the gateway as in a cluster (labels `namespace` and `pod`). Then each query of
+k8s/components/dashboards/warmpath.json must have an answer with a number, those about split requests one above 0: counters that nobody has counted
+are 0, too. Some prefills are made to fail. Controls: a metric that does not exist, and a label value that does not, must have none.
 """
 import argparse
 import hashlib
@@ -28,19 +29,23 @@ from gateway_probe import free_ports  # noqa: E402
 BOARD = "k8s/components/dashboards/warmpath.json"
 TENANTS = ("acme", "globex", "initech")
 CONTROLS = ("sum(rate(warmpath_requests_nope_total{namespace=~\".*\"}[20s]))", "sum(warmpath_requests_active{namespace=\"nowhere\"})")
+SPLIT = "Prefill here, decode there"  # the row of what is counted for split requests
+PLANS = 'sum by (plan) (rate(warmpath_disagg_decisions_total{plan="%s"}[20s]))'  # both are made
+ROLES = ("null", "null", "prefill", "decode")
 SECONDS = 30
 WAIT = 90
 
 
 def queries(board):
-    """[(panel, query)] with the variables filled in as Grafana does for All."""
-    found = []
+    """[(row, panel, query)] with the variables filled in as Grafana does for All."""
+    found, row = [], ""
     for panel in board["panels"]:
+        row = panel["title"] if panel.get("type") == "row" else row
         for target in panel.get("targets", []):
             query = target["expr"]
             for name, value in (("$namespace", ".*"), ("$model", ".*"), ("$__rate_interval", "20s")):
                 query = query.replace(name, value)
-            found.append((panel["title"], query))
+            found.append((row, panel["title"], query))
     return found
 
 
@@ -53,15 +58,26 @@ def has_data(answer):
     return answer.get("status") == "success" and any(is_number(r["value"][1]) for r in answer["data"]["result"])
 
 
+def counts(answer):
+    """One series is above 0."""
+    return has_data(answer) and any(is_number(r["value"][1]) and float(r["value"][1]) > 0 for r in answer["data"]["result"])
+
+
+def shows(row, answer):
+    return counts(answer) if row == SPLIT else has_data(answer)
+
+
 def self_test():
-    board = {"panels": [{"title": "row"}, {"title": "p", "targets": [{"expr": 'rate(x{n=~"$namespace",m=~"$model"}[$__rate_interval])'}]}]}
-    assert queries(board) == [("p", 'rate(x{n=~".*",m=~".*"}[20s])')], queries(board)
+    board = {"panels": [{"type": "row", "title": SPLIT}, {"title": "p", "targets": [{"expr": 'rate(x{n=~"$namespace",m=~"$model"}[$__rate_interval])'}]}]}
+    assert queries(board) == [(SPLIT, "p", 'rate(x{n=~".*",m=~".*"}[20s])')], queries(board)
 
     def answer(*values):
         return {"status": "success", "data": {"result": [{"metric": {}, "value": [0, v]} for v in values]}}
     assert has_data(answer("0")) and has_data(answer("NaN", "1.5"))
     for bad in (answer(), answer("NaN"), answer("+Inf"), {"status": "error"}):
         assert not has_data(bad), bad
+        assert not shows(SPLIT, bad), bad
+    assert shows("Cache", answer("0")) and not shows(SPLIT, answer("0", "NaN")) and shows(SPLIT, answer("0", "0.1"))
     print("dashboards: the judge refuses what shows nothing")
 
 
@@ -70,34 +86,37 @@ class Set:
 
     def __init__(self, root, java, prometheus, folder):
         self.root, self.java, self.prometheus, self.folder = root, java, prometheus, folder
-        self.base = free_ports(8)
+        self.base = free_ports(3 + 3 * len(ROLES))
         self.processes = []
 
-    def start(self, name, *command):
+    def start(self, name, *command, **settings):
         with open(os.path.join(self.folder, name + ".log"), "wb") as log:
             clean = {k: v for k, v in os.environ.items() if not k.startswith(("WARMPATH_", "DYN_"))}
-            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=clean))
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=clean | settings))
 
-    def jar(self, name, jar, *arguments):
+    def jar(self, name, jar, *arguments, **settings):
         self.start(name, self.java, "-Xmx256m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                   "-jar", os.path.join(self.root, jar), *arguments)
+                   "-jar", os.path.join(self.root, jar), *arguments, **settings)
 
     def url(self, what):
-        return f"http://127.0.0.1:{self.base + {'gateway': 0, 'prometheus': 1}[what]}"
+        return f"http://127.0.0.1:{self.base + {'gateway': 0, 'prometheus': 1, 'prefill': 3 + ROLES.index('prefill')}[what]}"
 
     def start_all(self):
-        for i in range(2):
-            self.jar(f"engine{i}", "target/tools/warmpath-tools.jar", "sim", "--port", str(self.base + 2 + i), "--events-port",
-                     str(self.base + 4 + i), "--replay-port", str(self.base + 6 + i), "--model", "demo", "--answer-tokens", "16", "--speed", "4")
+        for i, role in enumerate(ROLES):
+            http, events, replay = (self.base + 3 + i + n * len(ROLES) for n in range(3))
+            self.jar(f"engine{i}", "target/tools/warmpath-tools.jar", "sim", "--port", str(http), "--events-port", str(events), "--replay-port", str(replay),
+                     "--model", "demo", "--answer-tokens", "16", "--speed", "4", "--disaggregation-mode", role,
+                     "--disaggregation-bootstrap-port", str(self.base + 2))
         keys = os.path.join(self.folder, "keys.yaml")
         with open(keys, "w", encoding="ascii") as f:
             f.write("keys:\n")
             for t in TENANTS:
                 f.write(f"  - {{ name: {t}, tenant: {t}, sha256: {hashlib.sha256(key(t).encode()).hexdigest()} }}\n")
-        engines = ",".join(f"http://127.0.0.1:{self.base + 2 + i}" for i in range(2))
+        engines = ",".join(f"http://127.0.0.1:{self.base + 3 + i}" for i in range(len(ROLES)))
         self.jar("gateway", "target/gateway/quarkus-app/quarkus-run.jar", "serve", "--http-host", "127.0.0.1", "--http-port", str(self.base),
                  "--workers", engines, "--api-key-file", keys,
-                 "--tokenizer", os.path.join(self.root, "src/tokens/main/resources/demo-model/tokenizer.json"))
+                 "--tokenizer", os.path.join(self.root, "src/tokens/main/resources/demo-model/tokenizer.json"),
+                 WARMPATH_DISAGGREGATION_SPLIT_FROM_TOKENS="128")
         scrape = os.path.join(self.folder, "prometheus.yml")
         with open(scrape, "w", encoding="ascii") as f:
             json.dump({"scrape_configs": [{"job_name": "warmpath", "scrape_interval": "1s", "static_configs": [
@@ -145,13 +164,22 @@ def chats(programs, tenant, number, until, failures):
     turn = 0
     while time.monotonic() < until:
         turn += 1
-        said = f"You help the customers of {tenant}. " * 20 + f" Question {turn % 7} of {number}: what does it cost?"
+        # A long one that is new, for two engines, and a shorter one that comes again, for one.
+        new, times = (f"Case {number}/{turn}. ", 20) if turn % 2 else ("", 8)
+        said = new + f"You help the customers of {tenant}. " * times + f" Question {turn % 7} of {number}: what does it cost?"
         body = {"model": "demo", "stream": turn % 3 != 0, "max_tokens": 16, "messages": [{"role": "user", "content": said}]}
         try:
             ask(programs.url("gateway") + "/v1/chat/completions", json.dumps(body).encode(), {"Authorization": "Bearer " + key(tenant)})
         except (OSError, urllib.error.URLError) as e:
             failures.append(f"{tenant}: {e}")
         time.sleep(0.05)
+
+
+def failing(programs, until):
+    """Now and then the next prefill fails; its request goes on elsewhere."""
+    while time.monotonic() < until:
+        ask(programs.url("prefill") + "/sim/fail?status=500&count=1", b"")
+        time.sleep(3)
 
 
 def answered(programs, query):
@@ -170,6 +198,7 @@ def run(root, java, prometheus):
         failures = []
         until = time.monotonic() + SECONDS
         clients = [threading.Thread(target=chats, args=(programs, t, n, until, failures)) for n, t in enumerate(TENANTS * 2)]
+        clients.append(threading.Thread(target=failing, args=(programs, until)))
         for client in clients:
             client.start()
         for client in clients:
@@ -177,13 +206,14 @@ def run(root, java, prometheus):
         programs.check()
         if failures:
             raise SystemExit(f"{len(failures)} chats failed, the first: {failures[0]}")
-        empty = [f"{title}: {query}" for title, query in wanted if not has_data(answered(programs, query))]
+        plans = [(SPLIT, plan, PLANS % plan) for plan in ("split", "whole")]
+        empty = [f"{title}: {query}" for row, title, query in wanted + plans if not shows(row, answered(programs, query))]
         if empty:
             raise SystemExit("panels without data:\n  " + "\n  ".join(empty))
         for query in CONTROLS:
             if has_data(answered(programs, query)):
                 raise SystemExit(f"a control has data: {query}")
-        print(f"dashboards: {len(wanted)} queries of {len({t for t, q in wanted})} panels have data, {len(CONTROLS)} controls have none")
+        print(f"dashboards: {len(wanted)} queries of {len({title for _, title, _ in wanted})} panels have data, {len(CONTROLS)} controls have none")
     finally:
         programs.end()
     shutil.rmtree(folder)

@@ -11,7 +11,7 @@ public final class KubernetesMeters {
     private KubernetesMeters() {}
 
     /**
-     * @param problems pods that cannot be taken as workers, now
+     * @param problems pods that cannot be taken as workers, or have a role that is not known, now
      */
     public static <S> void bind(
             MeterRegistry registry,
@@ -24,7 +24,9 @@ public final class KubernetesMeters {
                 .description("1 while the API server answers")
                 .register(registry);
         Gauge.builder("warmpath.kubernetes.problems", source, problems)
-                .description("Pods that cannot be taken as workers; the log says why")
+                .description(
+                        "Pods that cannot be taken as workers, or whose role is not known; the"
+                                + " log says why")
                 .register(registry);
         FunctionCounter.builder("warmpath.kubernetes.lists", source, lists)
                 .description("Times all objects of a kind were listed anew")

@@ -39,8 +39,9 @@ public final class PressureMeters {
         roles =
                 MultiGauge.builder("warmpath.role.pressure")
                         .description(
-                                "The same of the ranks of one role, where a model's requests are"
-                                        + " split: the higher one is short of workers")
+                                "Work that comes and waits against what the ranks of one role can"
+                                        + " do, where a model's requests are split: the higher one is"
+                                        + " short of workers")
                         .register(registry);
     }
 

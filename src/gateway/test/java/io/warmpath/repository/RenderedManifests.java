@@ -41,6 +41,7 @@ public final class RenderedManifests {
              "dashboards": {"enabled": true},
              "ingress": {"enabled": true}, "httpRoute": {"enabled": true},
              "config": {"events": {"plane": "nats"}, "replica": {"sync": true},
+                        "disaggregation": {"kv-bytes-per-token": "320K", "transfer-rate": 100},
                         "nats": {"servers": ["nats://nats:4222"]}}}
             """;
 
@@ -72,7 +73,9 @@ public final class RenderedManifests {
                             "workers/sglang",
                             "workers/vllm",
                             "workers/sglang-nats",
-                            "workers/vllm-nats")) {
+                            "workers/vllm-nats",
+                            "workers/sglang-disaggregated",
+                            "workers/vllm-disaggregated")) {
                 RENDERED.put(folder, kustomize("k8s/" + folder));
             }
             RENDERED.put(

@@ -17,9 +17,11 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
+import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.agent.SessionCloser;
@@ -73,6 +75,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -144,7 +147,10 @@ class MetricsDocsTest {
                                 null);
                 FleetRuntime fleet =
                         new FleetRuntime(
-                                TestConfig.of(Map.of("warmpath.worker-urls", "http://127.0.0.1:1")),
+                                TestConfig.of(
+                                        Map.of(
+                                                "warmpath.worker-urls",
+                                                "http://127.0.0.1:1,http://127.0.0.1:2,http://127.0.0.1:3")),
                                 vertx,
                                 EngineTls.standard(),
                                 new SignsOfLife(),
@@ -222,25 +228,28 @@ class MetricsDocsTest {
         }
     }
 
-    /** A ready worker, for what there is by model. */
+    /** A ready worker of each role, for what there is by model. */
     private static void serveOneModel(FleetRegistry fleet) {
-        fleet.learnt(
-                fleet.status().getFirst().worker().id(),
-                new WorkerProfile(
-                        EngineKind.OPENAI,
-                        "",
-                        Set.of("m"),
-                        16,
-                        false,
-                        1,
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        Disaggregation.NONE,
-                        List.of()),
-                false);
+        Iterator<WorkerStatus> workers = fleet.status().iterator();
+        for (Role role : Role.values()) {
+            fleet.learnt(
+                    workers.next().worker().id(),
+                    new WorkerProfile(
+                            EngineKind.OPENAI,
+                            "",
+                            Set.of("m"),
+                            16,
+                            false,
+                            1,
+                            Capacity.UNKNOWN,
+                            List.of(),
+                            Offload.NONE,
+                            PriorityOrder.NOT_TAKEN,
+                            SessionSupport.STICKY,
+                            new Disaggregation(role, true, 0, ""),
+                            List.of()),
+                    false);
+        }
     }
 
     private static Router keepingSpeeds(LoadTracker load) {

@@ -28,8 +28,21 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
 
     /**
      * @param leaving why it gets no new requests, null: it does
+     * @param doubt what is said of it and not understood, null: nothing
      */
-    record Found(WorkerSpec spec, @Nullable String leaving) {}
+    record Found(WorkerSpec spec, @Nullable String leaving, @Nullable String doubt) {}
+
+    /** The problems, and the doubts of those that are workers all the same. */
+    Map<String, String> wrong() {
+        Map<String, String> wrong = new TreeMap<>(problems);
+        workers.forEach(
+                (key, found) -> {
+                    if (found.doubt() != null) {
+                        wrong.put(key, found.doubt());
+                    }
+                });
+        return wrong;
+    }
 
     /** One way to a pod. */
     private record Way(Slice slice, Slice.Endpoint endpoint) {}
@@ -81,7 +94,8 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
         return new Found(
                 record.spec(
                         target, "http", host(way), http == null ? onlyPort(way.slice()) : http, 0),
-                leaving(ways, pod));
+                leaving(ways, pod),
+                record.doubt());
     }
 
     private static String host(Way way) {

@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
  * @param complaints conditions that a gateway says are not met, a sentence each
  */
 record InferencePool(String selector, List<Integer> ports, String scheme, List<String> complaints) {
-    /** llm-d's label of what a pod does of a request: prefill, decode, both and so on. */
-    private static final String ROLE = "llm-d.ai/role";
-
     static InferencePool of(JsonNode object) {
         JsonNode spec = object.path("spec");
         List<Integer> ports = new ArrayList<>();
@@ -91,14 +88,11 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
             record.otherwise("dp-size", "1");
             name += "-" + port;
         }
-        String role = pod.labels().getOrDefault(ROLE, "both");
-        if (!role.equals("both") && !role.contains("decode")) {
-            record.add("taints", ROLE + "=" + role + ":NoSchedule");
-        }
         String ip = pod.address();
         return new FoundWorkers.Found(
                 record.spec(name, scheme, ip.contains(":") ? "[" + ip + "]" : ip, port, index),
-                leaving(pod));
+                leaving(pod),
+                record.doubt());
     }
 
     private static @Nullable String leaving(Pod pod) {

@@ -118,7 +118,7 @@ public final class KubernetesSource implements FleetSource {
         return setup.failures().sum();
     }
 
-    /** What could not be taken as a worker and why, by pod. */
+    /** What could not be taken as a worker, or not in all that is said of it, and why, by pod. */
     public Map<String, String> problems() {
         return problems;
     }
@@ -194,7 +194,7 @@ public final class KubernetesSource implements FleetSource {
     }
 
     private void tell(Feed feed, FoundWorkers found) {
-        doubt(found.problems(), System.nanoTime());
+        doubt(found, System.nanoTime());
         // First those that leave: a StatefulSet gives their names again.
         for (String key : published.keySet().toArray(new String[0])) {
             if (!found.workers().containsKey(key) && !found.problems().containsKey(key)) {
@@ -222,7 +222,8 @@ public final class KubernetesSource implements FleetSource {
     }
 
     /** What is wrong for longer than a moment is a problem. */
-    private void doubt(Map<String, String> wrong, long now) {
+    private void doubt(FoundWorkers found, long now) {
+        Map<String, String> wrong = found.wrong();
         Map<String, String> before = problems;
         Map<String, String> after = new TreeMap<>();
         doubts.keySet().retainAll(wrong.keySet());
@@ -231,7 +232,11 @@ public final class KubernetesSource implements FleetSource {
                     if (problem.equals(before.get(key))) {
                         after.put(key, problem);
                     } else if (now - doubts.computeIfAbsent(key, k -> now) >= settle.toNanos()) {
-                        LOG.warnf("%s cannot be taken as a worker: %s", key, problem);
+                        String taken =
+                                found.workers().containsKey(key)
+                                        ? ""
+                                        : " cannot be taken as a worker";
+                        LOG.warnf("%s%s: %s", key, taken, problem);
                         after.put(key, problem);
                     }
                 });

@@ -1,5 +1,6 @@
 package io.warmpath.adapter.kubernetes;
 
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.source.WorkerFields;
 import java.util.HashMap;
@@ -37,11 +38,29 @@ final class WorkerRecord {
                     "statefulset.kubernetes.io/pod-name",
                     "apps.kubernetes.io/pod-index");
 
+    /** llm-d's label of what a pod does of a request. */
+    private static final String ROLE_LABEL = "llm-d.ai/role";
+
+    /** Its values that are a role. */
+    private static final Map<String, Role> ROLES =
+            Map.of(
+                    "prefill", Role.PREFILL,
+                    "encode-prefill", Role.PREFILL,
+                    "decode", Role.DECODE);
+
+    /** Its values of pods that do whole requests, as those without the label. */
+    private static final Set<String> WHOLE =
+            Set.of("both", "prefill-decode", "encode-prefill-decode");
+
+    /** Its value of pods that answer no request. */
+    private static final String ENCODE = "encode";
+
     private static final int MAX_NAME = 63;
 
     private final Map<String, String> said = new HashMap<>();
     private final Map<String, Integer> named = new HashMap<>();
     private final @Nullable Pod pod;
+    private @Nullable String doubt;
 
     /**
      * @param annotations of what leads to the pod; the pod's own win
@@ -60,6 +79,31 @@ final class WorkerRecord {
                         "the annotation " + PREFIX + field + " is not for pods");
             }
         }
+        if (pod != null && pod.labels().containsKey(ROLE_LABEL) && !said.containsKey("role")) {
+            label(pod.labels().get(ROLE_LABEL));
+        }
+    }
+
+    private void label(String value) {
+        Role role = ROLES.get(value);
+        if (role != null) {
+            said.put("role", role.label());
+        } else if (value.equals(ENCODE)) {
+            String taint = ROLE_LABEL + "=" + ENCODE + ":NoSchedule";
+            said.merge("taints", taint, (all, more) -> all + "," + more);
+        } else if (!WHOLE.contains(value)) {
+            doubt =
+                    "the label "
+                            + ROLE_LABEL
+                            + "="
+                            + value
+                            + " is no role that is known; taken for one that does whole requests";
+        }
+    }
+
+    /** What is said and not understood, a sentence for the operator; null: nothing. */
+    @Nullable String doubt() {
+        return doubt;
     }
 
     private void take(Map<String, String> annotations) {
@@ -83,11 +127,6 @@ final class WorkerRecord {
     /** A field that no annotation gives. */
     void otherwise(String field, String value) {
         said.putIfAbsent(field, value);
-    }
-
-    /** One more entry of a field that is a list. */
-    void add(String list, String entry) {
-        said.merge(list, entry, (all, more) -> all + "," + more);
     }
 
     /** As annotated, or of the port with the usual name; null: neither is there. */

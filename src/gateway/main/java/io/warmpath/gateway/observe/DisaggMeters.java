@@ -45,6 +45,7 @@ public final class DisaggMeters {
                         .description(
                                 "From sending a prefill for another worker to its answer: queue,"
                                         + " computing and transfer")
+                        .serviceLevelObjectives(ModelMeters.FIRST_TOKEN)
                         .register(registry);
     }
 

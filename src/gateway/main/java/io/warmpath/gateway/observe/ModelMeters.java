@@ -11,7 +11,7 @@ import java.util.stream.LongStream;
 
 /** How long the requests for one model take and how large they are, as histograms. Any thread. */
 public final class ModelMeters {
-    private static final Duration[] FIRST_TOKEN =
+    static final Duration[] FIRST_TOKEN =
             millis(5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000);
     private static final Duration[] BETWEEN_TOKENS =
             millis(1, 2, 5, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1_000);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
@@ -75,11 +76,73 @@ class FoundWorkersTest {
     }
 
     @Test
+    void a_role_is_annotated_with_the_port_where_its_half_is_met() {
+        WorkerSpec spec =
+                only(
+                        found(
+                                List.of(slice(PORTS)),
+                                pod(
+                                        Map.of(
+                                                "warmpath.io/role", "prefill",
+                                                "warmpath.io/bootstrap-port", "8998"))));
+        assertEquals(Role.PREFILL, spec.role());
+        assertEquals(8998, spec.bootstrapPort());
+    }
+
+    private static ObjectNode labelled(String role, Map<String, String> annotations) {
+        return Objects.labelled(pod(annotations), "llm-d.ai/role", role);
+    }
+
+    @Test
+    void a_role_may_be_llm_ds_label() {
+        Map<String, Role> roles =
+                Map.of(
+                        "prefill", Role.PREFILL,
+                        "encode-prefill", Role.PREFILL,
+                        "decode", Role.DECODE);
+        roles.forEach(
+                (label, role) -> {
+                    WorkerSpec spec = only(found(List.of(slice(PORTS)), labelled(label, Map.of())));
+                    assertEquals(role, spec.role(), label);
+                    assertEquals(List.of(), spec.taints());
+                });
+        for (String label : List.of("both", "prefill-decode", "encode-prefill-decode")) {
+            FoundWorkers found = found(List.of(slice(PORTS)), labelled(label, Map.of()));
+            assertNull(only(found).role(), label);
+            assertEquals(Map.of(), found.wrong(), label);
+        }
+        WorkerSpec encodes = only(found(List.of(slice(PORTS)), labelled("encode", Map.of())));
+        assertNull(encodes.role());
+        assertEquals(List.of(Taint.parse("llm-d.ai/role=encode:NoSchedule")), encodes.taints());
+    }
+
+    @Test
+    void our_annotation_goes_before_llm_ds_label() {
+        Map<String, String> ours = Map.of("warmpath.io/role", "decode");
+        for (String label : List.of("prefill", "encode", "nothing")) {
+            FoundWorkers found = found(List.of(slice(PORTS)), labelled(label, ours));
+            assertEquals(Role.DECODE, only(found).role(), label);
+            assertEquals(List.of(), only(found).taints(), label);
+            assertEquals(Map.of(), found.wrong(), label);
+        }
+    }
+
+    @Test
+    void a_label_of_no_known_role_is_told_and_the_pod_is_a_worker() {
+        FoundWorkers found = found(List.of(slice(PORTS)), labelled("Prefill", Map.of()));
+        assertNull(only(found).role());
+        assertEquals(List.of(), only(found).taints());
+        assertEquals(found.workers().keySet(), found.wrong().keySet());
+        assertTrue(found.wrong().toString().contains("llm-d.ai/role=Prefill"), found.toString());
+    }
+
+    @Test
     void what_is_not_annotated_is_left_to_the_engine() {
         WorkerSpec spec = only(found(List.of(slice(Map.of("http", 8000))), pod(Map.of())));
         assertNull(spec.kind());
         assertNull(spec.eventsEndpoint());
         assertNull(spec.replayEndpoint());
+        assertNull(spec.role());
         assertEquals(Set.of(), spec.models());
         assertEquals(0, spec.blockSize());
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.adapter.kubernetes.FoundWorkers.Found;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
@@ -151,23 +152,27 @@ class InferencePoolTest {
     }
 
     @Test
-    void a_pod_that_cannot_answer_alone_is_set_apart() {
-        for (String role : List.of("prefill", "encode")) {
-            ObjectNode pod = Objects.labelled(pod("10.0.0.1", Map.of()), "llm-d.ai/role", role);
-            assertEquals(
-                    List.of(Taint.parse("llm-d.ai/role=" + role + ":NoSchedule")),
-                    only(found(pool(8000), pod)).taints());
+    void a_pod_that_answers_nothing_is_set_apart() {
+        Taint encode = Taint.parse("llm-d.ai/role=encode:NoSchedule");
+        for (Map<String, String> annotations :
+                List.of(Map.<String, String>of(), Map.of("warmpath.io/taints", "spot"))) {
+            ObjectNode pod =
+                    Objects.labelled(pod("10.0.0.1", annotations), "llm-d.ai/role", "encode");
+            WorkerSpec spec = only(found(pool(8000), pod));
+            assertTrue(spec.taints().contains(encode), spec.toString());
+            assertEquals(1 + annotations.size(), spec.taints().size());
         }
-        for (String role : List.of("decode", "both", "prefill-decode")) {
-            ObjectNode pod = Objects.labelled(pod("10.0.0.1", Map.of()), "llm-d.ai/role", role);
-            assertEquals(List.of(), only(found(pool(8000), pod)).taints(), role);
+    }
+
+    @Test
+    void a_pod_that_prefills_has_that_role_and_no_taint() {
+        ObjectNode pod = Objects.labelled(pod("10.0.0.1", Map.of()), "llm-d.ai/role", "prefill");
+        Map<String, WorkerSpec> all = byName(found(pool(8000, 8001), pod));
+        assertEquals(2, all.size());
+        for (WorkerSpec spec : all.values()) {
+            assertEquals(Role.PREFILL, spec.role());
+            assertEquals(List.of(), spec.taints());
         }
-        ObjectNode marked =
-                Objects.labelled(
-                        pod("10.0.0.1", Map.of("warmpath.io/taints", "spot")),
-                        "llm-d.ai/role",
-                        "prefill");
-        assertEquals(2, only(found(pool(8000), marked)).taints().size());
     }
 
     @Test

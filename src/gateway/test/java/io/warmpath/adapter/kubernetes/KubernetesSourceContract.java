@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
 import java.time.Duration;
@@ -144,6 +145,32 @@ abstract class KubernetesSourceContract extends BeforeCluster {
         await().atMost(Duration.ofSeconds(20))
                 .untilAsserted(() -> assertEquals(EngineKind.VLLM, told.spec("sglang-0").kind()));
         assertEquals(Map.of(), source.problems());
+    }
+
+    @Test
+    void a_label_that_becomes_one_of_no_known_role_is_counted_until_it_is_right() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        labelled("decoder");
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertEquals(1, source.problems().size()));
+        assertTrue(source.problems().toString().contains("decoder"), source.problems().toString());
+        assertEquals(Map.of("sglang-0", "serves"), told.states());
+        labelled("decode");
+        await().atMost(Duration.ofSeconds(20))
+                .untilAsserted(() -> assertEquals(Role.DECODE, told.spec("sglang-0").role()));
+        assertEquals(Map.of(), source.problems());
+    }
+
+    private void labelled(String role) {
+        cluster.put(
+                Cluster.PODS,
+                Objects.labelled(
+                        Objects.pod("sglang-0", Map.of("warmpath.io/kind", "sglang")),
+                        "llm-d.ai/role",
+                        role));
     }
 
     @Test
