@@ -94,6 +94,16 @@ abstract class SplitFleet {
         assertFalse(answer.broken());
     }
 
+    /** Ranks with a prompt to compute get no other one. */
+    void onePromptEach() throws Exception {
+        RawClient.Answer set =
+                RawClient.post(
+                        gateway.port,
+                        "/busy_threshold",
+                        "{\"model\":\"m\",\"active_prefill_tokens_threshold\":0}");
+        assertEquals(200, set.status(), set::body);
+    }
+
     void nothingIsBooked() {
         await().until(() -> gateway.books.open.get() == 0);
         assertEquals(0, gateway.books.closedTwice.get());

@@ -10,13 +10,16 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.observe.DecisionCause;
+import io.warmpath.gateway.plan.Entrance;
 import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.Splitting;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
@@ -206,19 +209,43 @@ final class WorkerChoice {
     static Planner.Decided first(
             RequestScope scope, List<Candidate> candidates, @Nullable List<PrefixMatch> known) {
         SessionTurn turn = scope.session();
-        return scope.parts
-                .planning()
-                .planner()
+        return decide(scope, DecisionCause.FIRST, candidates, known, w -> whyNot(scope, turn, w));
+    }
+
+    /**
+     * @param candidates not empty
+     * @throws GatewayException the request cannot be served as its client wants it, or would need a
+     *     prefill while all that could do it are busy
+     */
+    private static Planner.Decided decide(
+            RequestScope scope,
+            DecisionCause why,
+            List<Candidate> candidates,
+            @Nullable List<PrefixMatch> known,
+            Function<Worker, String> others) {
+        Planning planning = scope.parts.planning();
+        String model = scope.request().model();
+        List<Candidate> prefills = prefills(scope);
+        List<Candidate> free = planning.entrance().admission().free(model, prefills);
+        List<Candidate> answering = candidates;
+        if (free.isEmpty() && !prefills.isEmpty()) {
+            answering =
+                    candidates.stream().filter(c -> c.worker().disaggregation().alone()).toList();
+        }
+        if (answering.isEmpty()) {
+            throw Entrance.busy(planning.entrance(), scope.request());
+        }
+        return planning.planner()
                 .decide(
                         scope.request(),
-                        scope.occasion(DecisionCause.FIRST),
-                        candidates,
-                        prefills(scope),
+                        scope.occasion(why),
+                        answering,
+                        free,
                         scope.prompt.tokens(),
                         scope.prompt.named(),
                         known,
                         scope.queued(),
-                        w -> whyNot(scope, turn, w),
+                        others,
                         scope.trace);
     }
 
@@ -245,20 +272,7 @@ final class WorkerChoice {
             turn.narrowed(left);
         }
         try {
-            return scope.parts
-                    .planning()
-                    .planner()
-                    .decide(
-                            scope.request(),
-                            scope.occasion(why),
-                            left,
-                            prefills(scope),
-                            scope.prompt.tokens(),
-                            scope.prompt.named(),
-                            null,
-                            scope.queued(),
-                            w -> "failed this request",
-                            scope.trace);
+            return decide(scope, why, left, null, w -> "failed this request");
         } catch (GatewayException e) {
             // The pinned rank exists on the failed worker only.
             LOG.debugf("%s no second attempt: %s", scope.request().requestId(), e.getMessage());

@@ -118,7 +118,8 @@ public final class Entrance {
         try {
             step.run();
         } catch (GatewayException e) {
-            next.refused(Outcome.REJECTED, e.error());
+            boolean overload = e.error() instanceof GatewayError.Overloaded;
+            next.refused(overload ? Outcome.OVERLOADED : Outcome.REJECTED, e.error());
         } catch (RuntimeException e) {
             next.crashed(e);
         }
@@ -177,6 +178,12 @@ public final class Entrance {
     private static Duration retryAfter(long firstWaitedNanos) {
         long seconds = Math.ceilDiv(firstWaitedNanos, 1_000_000_000L);
         return Duration.ofSeconds(Math.clamp(seconds, 1, MOST_RETRY_SECONDS));
+    }
+
+    /** All that could do a part of it are busy; counted. */
+    public static GatewayException busy(EntranceParts parts, InferenceRequest request) {
+        parts.metrics().overloaded(Overload.BUSY);
+        return new GatewayException(overloaded(parts, request, Overload.BUSY));
     }
 
     static GatewayError overloaded(EntranceParts parts, InferenceRequest request, Overload cause) {
