@@ -863,12 +863,12 @@ final class Gateway implements AutoCloseable {
         @Override
         public Booking book(
                 WorkerSlot slot, int prefillTokens, PromptBlocks prompt, int expectedOutput) {
-            open.incrementAndGet();
-            booked.incrementAndGet();
+            Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
             slots.add(slot);
             prompts.add(prompt);
             AtomicBoolean closed = new AtomicBoolean();
-            Booking sum = sums.book(slot, Math.max(0, prefillTokens), prompt, expectedOutput);
+            open.incrementAndGet();
+            booked.incrementAndGet(); // last: tests wait for it
             return new Booking() {
                 @Override
                 public void firstToken() {

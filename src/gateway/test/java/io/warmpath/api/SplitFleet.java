@@ -15,10 +15,14 @@ import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.modes.Routers;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.Parameter;
 
@@ -94,8 +98,13 @@ abstract class SplitFleet {
         assertFalse(answer.broken());
     }
 
-    /** Ranks with a prompt to compute get no other one. */
+    /** In turn; ranks with a prompt to compute get no other one. */
     void onePromptEach() throws Exception {
+        gateway.router.instead =
+                Routers.create(
+                        RouterOptions.of(RouterMode.ROUND_ROBIN),
+                        gateway.books,
+                        () -> new Random(7));
         RawClient.Answer set =
                 RawClient.post(
                         gateway.port,

@@ -259,6 +259,11 @@ class SplitRequestsTest extends SplitFleet {
                     });
         }
         onePromptEach();
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, d0, Role.DECODE, 1),
+                        worker(2, p0, Role.PREFILL, 1),
+                        worker(3, p1, Role.PREFILL, 1)));
         try (RawClient one = new RawClient(gateway.port);
                 RawClient other = new RawClient(gateway.port)) {
             one.sendPost(Gateway.CHAT, Gateway.ASK);
