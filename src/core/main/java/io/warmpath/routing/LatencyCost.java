@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Of a request that is split, a worker that prefills pays what comes before the answer, without
  * room, own and others; one that decodes pays these, its step, the wait for prompts that are
- * computed there, and in its room what the blocks that come to it evict: g * e / (1 - e) times
- * their prefill.
+ * computed there, and in its room the transfer of what it does not hold and what that evicts: g * e
+ * / (1 - e) times its prefill.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -123,6 +123,7 @@ public final class LatencyCost implements CostModel {
             int held = Math.min(f.request.promptTokens(), cached);
             int moved = f.request.promptTokens() - held;
             room += evictionPrice(f) * prefillFactor * priors.prefillMillis(moved, held);
+            room += f.request.transfer().millisPerToken() * moved;
         }
         double overdue = computes ? s.overdueMillis(f.nowNanos) : 0;
         double decode = decodeFactor * f.decodeWeight * out;

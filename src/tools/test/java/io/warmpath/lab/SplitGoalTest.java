@@ -27,7 +27,7 @@ class SplitGoalTest {
     private static final List<String> NAMES = List.of("TTFT", "p99 of TTFT", "ITL", "goodput");
 
     /** Mean and p99 of TTFT, mean ITL, 1 / goodput. */
-    private static final double[] LIMITS = {1.03, 1.06, 1.05, 1.02};
+    private static final double[] LIMITS = {1.03, 1.08, 1.05, 1.02};
 
     /** Where a few requests more or less tip queues over; seeds differ by a fifth. */
     private static final double[] NEARLY_FULL = {1.15, 1.3, 1.1, 1.1};
@@ -102,14 +102,11 @@ class SplitGoalTest {
         assertGoal("pair=4", peers, new double[] {0.85, 0.85, Double.MAX_VALUE, 1.001}, 0.3);
     }
 
-    /**
-     * Every request is split: it is a matter of who is chosen for each half. On chat llm-d's rule
-     * has a little less TTFT, because it decodes where the prompt is cached.
-     */
+    /** Every request is split: it is a matter of who is chosen for each half. */
     @Test
     void better_than_others_where_engines_do_one_part_only() {
         List<String> peers = List.of("smg-pd=4", "dynamo-pd=4", "llm-d-apart=4");
-        assertGoal("pair-apart=4", peers, new double[] {1.12, 1, Double.MAX_VALUE, 1.001}, 0.95);
+        assertGoal("pair-apart=4", peers, new double[] {1, 1, Double.MAX_VALUE, 1.001}, 0.85);
     }
 
     private void assertGoal(String ours, List<String> peers, double[] limits, double meanLimit) {

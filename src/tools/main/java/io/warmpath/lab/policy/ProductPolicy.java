@@ -294,6 +294,7 @@ final class ProductPolicy extends Policy {
                         .pinnedWorker(pin)
                         .shared(shared(call))
                         .part(part)
+                        .transfer(splitting == null ? TransferCost.NONE : splitting.transfer())
                         .detail(detail)
                         .build());
     }
