@@ -36,8 +36,9 @@ import org.jspecify.annotations.Nullable;
  * of what is pinned there. t: {@link TaintRules#costFactor}.
  *
  * <p>Of a request that is split, a worker that prefills pays what comes before the answer, without
- * room, own and others; one that decodes pays these, its step, and the wait for prompts that are
- * computed there.
+ * room, own and others; one that decodes pays these, its step, the wait for prompts that are
+ * computed there, and in its room the transfer of what it does not hold and what that evicts: g * e
+ * / (1 - e) times its prefill.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -118,6 +119,12 @@ public final class LatencyCost implements CostModel {
         double load = computes ? s.loadMillis(priors, f.fleet, host, pool) : 0;
         double step = priors.stepMillis(requests, running);
         double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
+        if (!computes) {
+            int held = Math.min(f.request.promptTokens(), cached);
+            int moved = f.request.promptTokens() - held;
+            room += evictionPrice(f) * prefillFactor * priors.prefillMillis(moved, held);
+            room += f.request.transfer().millisPerToken() * moved;
+        }
         double overdue = computes ? s.overdueMillis(f.nowNanos) : 0;
         double decode = decodeFactor * f.decodeWeight * out;
         double own = decode * priors.growthMillis(requests, running);
@@ -164,6 +171,11 @@ public final class LatencyCost implements CostModel {
     static void addUnheard(double[] terms, int at, double millis, double cost) {
         Term.UNHEARD_MS.set(terms, at, millis);
         Term.COST.set(terms, at, cost);
+    }
+
+    /** What a block that is written costs those whose blocks it evicts, of its own prefill. */
+    private double evictionPrice(Facts f) {
+        return priors.price(0, f.fleet.evicted()) - 1;
     }
 
     /**

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param circumstances what held beside it, for the explanation only
  * @param pins who keeps a beginning of the prompt; null when nobody does
  * @param part what the worker is to do of it
+ * @param transfer of what comes to a worker that decodes and that it does not hold
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -47,7 +48,8 @@ public record RoutingRequest(
         List<Ineligible> ineligible,
         Circumstances circumstances,
         @Nullable PinView pins,
-        Part part) {
+        Part part,
+        TransferCost transfer) {
 
     /** What the decision is made for. */
     public enum Detail {

@@ -26,6 +26,7 @@ public final class RoutingRequestBuilder {
     private Circumstances circumstances = Circumstances.NONE;
     private @Nullable PinView pins;
     private Part part = Part.WHOLE;
+    private TransferCost transfer = TransferCost.NONE;
 
     RoutingRequestBuilder(List<Candidate> candidates, int promptTokens, List<PrefixMatch> matches) {
         this.candidates = candidates;
@@ -48,6 +49,7 @@ public final class RoutingRequestBuilder {
         circumstances = request.circumstances();
         pins = request.pins();
         part = request.part();
+        transfer = request.transfer();
     }
 
     public RoutingRequestBuilder matches(List<PrefixMatch> value) {
@@ -120,6 +122,11 @@ public final class RoutingRequestBuilder {
         return this;
     }
 
+    public RoutingRequestBuilder transfer(TransferCost value) {
+        transfer = value;
+        return this;
+    }
+
     public RoutingRequest build() {
         return new RoutingRequest(
                 candidates,
@@ -137,6 +144,7 @@ public final class RoutingRequestBuilder {
                 ineligible,
                 circumstances,
                 pins,
-                part);
+                part,
+                transfer);
     }
 }

@@ -148,7 +148,7 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
         RoutingDecision prefill = router.dryRun(split.prefills, Part.PREFILL);
         RoutingDecision decode = router.dryRun(split.candidates, Part.DECODE);
         return prefill.chosen().cost()
-                + transfer.of(
+                + transfer.ofPair(
                         prefill.options().shownCost(),
                         promptTokens,
                         prefill.chosen().candidate().worker().blockSize())

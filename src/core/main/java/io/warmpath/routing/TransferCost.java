@@ -9,6 +9,9 @@ package io.warmpath.routing;
  * @param blockWeight in the cost by blocks, of each block that is moved; from 0
  */
 public record TransferCost(double setupMillis, double millisPerToken, double blockWeight) {
+    /** Nothing moves. */
+    public static final TransferCost NONE = new TransferCost(0, 0, 0);
+
     public TransferCost {
         if (!(setupMillis >= 0 && millisPerToken >= 0 && blockWeight >= 0)) { // NaN, too
             throw new IllegalArgumentException(
@@ -27,12 +30,15 @@ public record TransferCost(double setupMillis, double millisPerToken, double blo
     }
 
     /**
+     * What a pair costs beside its workers: in milliseconds the set-up, because what moves depends
+     * on what the decoding worker holds and is in its own cost.
+     *
      * @param blockSize tokens per block, 0 where it is not known
      * @return in the unit of the cost
      */
-    public double of(CostKind kind, int promptTokens, int blockSize) {
+    public double ofPair(CostKind kind, int promptTokens, int blockSize) {
         return kind == CostKind.LATENCY
-                ? setupMillis + millisPerToken * promptTokens
+                ? setupMillis
                 : blockWeight * Math.ceilDiv(promptTokens, Math.max(1, blockSize));
     }
 }

@@ -18,6 +18,8 @@ import io.warmpath.sim.model.SimTokenizer;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -202,6 +205,34 @@ class SplitOnSimTest {
             Gauge pressure = gateway.meters.get("warmpath.role.pressure").tag("role", role).gauge();
             assertTrue(pressure.value() > 0, role);
         }
+    }
+
+    /** So that the lab plays one request where two workers did the parts of it. */
+    @Test
+    void the_file_of_decisions_says_which_part_a_line_is_about(@TempDir Path folder)
+            throws Exception {
+        Path log = folder.resolve("decisions.jsonl");
+        Map<String, String> settings =
+                Map.of(
+                        "warmpath.models.\"demo\".path",
+                        "src/tokens/main/resources/demo-model",
+                        "warmpath.explain.decisions-file",
+                        log.toString());
+        gateway = SimGateway.start(settings, half(Mode.PREFILL), half(Mode.DECODE));
+        chat("What rhymes with file?", false);
+        List<String> parts = new ArrayList<>();
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> {
+                            parts.clear();
+                            for (String line : Files.readAllLines(log)) {
+                                JsonNode read = JSON.readTree(line);
+                                if (read.has("number")) {
+                                    parts.add(read.path("part").asText("whole"));
+                                }
+                            }
+                            assertEquals(List.of("prefill", "decode"), parts);
+                        });
     }
 
     /** The index knows what the last answer has left in caches. */

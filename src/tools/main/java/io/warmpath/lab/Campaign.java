@@ -60,7 +60,7 @@ final class Campaign {
                         Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.replicas());
                         progress.show(results.size(), all, s.name() + " " + p.name() + " " + load);
                         Observed observed = CellRun.observe(cell, workload, indexes, null);
-                        results.add(observed.result(cell));
+                        results.add(observed.result(cell, flags.limits(s)));
                         pairs.add(cell, observed);
                     }
                     if (flags.html != null && seed == 1) {

@@ -151,7 +151,7 @@ final class CellRun {
     }
 
     static Result play(Cell cell, Workload workload, Indexes indexes) {
-        return observe(cell, workload, indexes, null).result(cell);
+        return observe(cell, workload, indexes, null).result(cell, Limits.of(cell.scenario()));
     }
 
     /**

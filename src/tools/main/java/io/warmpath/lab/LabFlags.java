@@ -39,10 +39,14 @@ final class LabFlags {
     private double poolFactor;
     private double poolRate;
 
-    // Of capacity.
+    // Of capacity, and of what counts as goodput.
     private double ttftMillis; // 0: the scenario's own
-    private double itlMillis = 50;
+    private double itlMillis = Limits.ITL_MILLIS;
     private int percentile = 95;
+
+    // Of roles.
+    boolean apart;
+    int gigabits = 100;
 
     // Of tune.
     String tuned = "latency";
@@ -54,6 +58,7 @@ final class LabFlags {
     // Of files.
     private final List<Path> logs = new ArrayList<>();
     private String ofModel = "";
+    private double lastMinutes = Double.POSITIVE_INFINITY;
     private boolean loadsSaid;
     boolean closed;
     EngineModel model = EngineModel.SMALL;
@@ -88,6 +93,7 @@ final class LabFlags {
                 case "--help", "-h" -> flags.help = true;
                 case "--quiet" -> flags.quiet = true;
                 case "--closed" -> flags.closed = true;
+                case "--apart" -> flags.apart = true;
                 default -> {
                     int equals = arg.indexOf('=');
                     String name = equals > 0 ? arg.substring(0, equals) : arg;
@@ -119,7 +125,7 @@ final class LabFlags {
         return new Replicas(routers, syncMillis, syncLimitMillis);
     }
 
-    /** For {@code capacity}. */
+    /** For {@code capacity} and goodput. */
     Limits limits(Scenario of) {
         return new Limits(percentile, ttftMillis > 0 ? ttftMillis : of.sloMillis(), itlMillis);
     }
@@ -144,6 +150,9 @@ final class LabFlags {
             }
             case "--from-log" -> logs.add(Path.of(value));
             case "--of-model" -> ofModel = value;
+            case "--last" -> lastMinutes = number(name, value, x -> x > 0);
+            case "--transfer-rate" ->
+                    gigabits = (int) number(name, value, x -> x >= 1 && x <= 99_999);
             case "--seeds" -> {
                 seedsSaid = true;
                 seeds = (int) number(name, value, x -> x >= 1 && x <= 100);
@@ -240,7 +249,7 @@ final class LabFlags {
     private Scenario ofLog(Path file) {
         Recorded log;
         try {
-            log = DecisionLogFile.read(file, ofModel, closed);
+            log = DecisionLogFile.read(file, ofModel, lastMinutes, closed);
         } catch (IOException e) {
             throw new IllegalArgumentException(file + " cannot be read: " + e.getMessage(), e);
         }

@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import io.warmpath.lab.workload.Scenario;
+
 /**
  * What a fleet shall keep, in milliseconds.
  *
@@ -9,6 +11,19 @@ package io.warmpath.lab;
  * @param itl a request's mean time between tokens; requests with one token have none
  */
 public record Limits(int percentile, double ttft, double itl) {
+    /** 20 tokens a second, some three times as fast as people read. */
+    static final double ITL_MILLIS = 50;
+
+    /** The scenario's own for the first token, at the 95th percentile. */
+    static Limits of(Scenario scenario) {
+        return new Limits(95, scenario.sloMillis(), ITL_MILLIS);
+    }
+
+    /** By one request; {@code itlOf} is 0 where it has one token. */
+    boolean areKept(double ttftOf, double itlOf) {
+        return ttftOf < ttft && itlOf < itl;
+    }
+
     boolean areKept(Result r) {
         return ttftIsKept(r) && itlIsKept(r);
     }

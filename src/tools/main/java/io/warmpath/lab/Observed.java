@@ -104,7 +104,7 @@ final class Observed {
         return sum / (to - from);
     }
 
-    Result result(Cell cell) {
+    Result result(Cell cell, Limits limits) {
         int n = workload.size();
         double[] ttft = new double[n];
         double[] itl = new double[n];
@@ -115,6 +115,7 @@ final class Observed {
         int gaps = 0;
         int late = 0;
         int completed = 0;
+        int good = 0;
         long prompts = 0;
         long hits = 0;
         for (int i = 0; i < n; i++) {
@@ -125,10 +126,12 @@ final class Observed {
             ttft[counted] = ttftMillis(i);
             whole[counted] = (end[i] - sent[i]) / NANOS_PER_MILLI;
             late += ttft[counted] > LATE_MILLIS ? 1 : 0;
-            counted++;
+            double between = 0;
             if (workload.answer()[i] > 1) {
-                itl[gaps++] = (end[i] - first[i]) / NANOS_PER_MILLI / (workload.answer()[i] - 1);
+                between = (end[i] - first[i]) / NANOS_PER_MILLI / (workload.answer()[i] - 1);
+                itl[gaps++] = between;
             }
+            good += limits.areKept(ttft[counted++], between) ? 1 : 0;
             prompts += workload.prompt()[i];
             hits += cached[i];
             prompt[engine[i]] += workload.prompt()[i];
@@ -152,6 +155,7 @@ final class Observed {
                 prompts == 0 ? 1 : (double) most * engines / prompts,
                 late,
                 counted / seconds,
+                good / seconds,
                 completed / seconds,
                 seconds,
                 n,

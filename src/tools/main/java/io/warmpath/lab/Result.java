@@ -14,6 +14,7 @@ import java.util.List;
  * @param imbalance prompt tokens of the engine that got most, against the mean
  * @param late requests that waited more than 5 s for their first token
  * @param perSecond requests a second
+ * @param goodPerSecond of these, those that keep both {@link Limits}
  * @param endedPerSecond answers completed a second of the same time, whenever their requests came
  * @param windowSeconds that time
  * @param played requests of the whole run
@@ -34,6 +35,7 @@ public record Result(
         double imbalance,
         int late,
         double perSecond,
+        double goodPerSecond,
         double endedPerSecond,
         double windowSeconds,
         int played,

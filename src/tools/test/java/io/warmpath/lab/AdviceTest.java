@@ -17,8 +17,8 @@ class AdviceTest {
             Spread s = new Spread(ttfts[i], 0, 0, 0, 0);
             held.add(
                     new Result(
-                            "x", policy, 1, i + 4, 10, s, s, s, 0.5, 1, 0, 1, 1, 1, 10, List.of(),
-                            1, List.of()));
+                            "x", policy, 1, i + 4, 10, s, s, s, 0.5, 1, 0, 1, 1, 1, 1, 10,
+                            List.of(), 1, List.of()));
         }
     }
 

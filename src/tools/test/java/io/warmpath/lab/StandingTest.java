@@ -11,7 +11,7 @@ class StandingTest {
     private static Result result(String scenario, String policy, long seed, double ttft) {
         Spread s = new Spread(ttft, ttft, ttft, ttft, ttft);
         return new Result(
-                scenario, policy, 0.7, seed, 10, s, s, s, 0.5, 1, 0, 1, 1, 1, 10, List.of(), 1,
+                scenario, policy, 0.7, seed, 10, s, s, s, 0.5, 1, 0, 1, 1, 1, 1, 10, List.of(), 1,
                 List.of());
     }
 

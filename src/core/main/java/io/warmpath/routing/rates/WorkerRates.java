@@ -159,7 +159,8 @@ public final class WorkerRates implements Speeds {
             @Override
             public void ended(long tokens) {
                 rates.end(running, tokens, now());
-                if (tokens > 0) {
+                // Who prefills for another worker ends after one token: no answer's length.
+                if (tokens > 0 && work.outputTokens() > 0) {
                     learnOutput((double) tokens);
                 }
             }

@@ -9,11 +9,13 @@ import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Fleets;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
+import io.warmpath.routing.Scores;
 import io.warmpath.routing.rates.LatencyPriors;
 import java.util.Arrays;
 import java.util.List;
@@ -86,6 +88,34 @@ class ComputedBlocksTest {
             price = send(request(prompt(i), 0, 0));
         }
         assertTrue(price < 1.1, "forgotten with new prompts: " + price);
+    }
+
+    /** As dear as computing the moved blocks again, times e / (1 - e). */
+    @Test
+    void who_decodes_what_was_computed_elsewhere_pays_for_what_it_evicts() {
+        RoutingRequest decode =
+                request(prompt(0), 0, BLOCKS / 2).toBuilder().part(Part.DECODE).build();
+        assertEquals(0, room(decode, 1), "nothing was evicted yet");
+        double price = 1;
+        for (int i = 0; i < 50; i++) {
+            send(request(prompt(i), 0, 0));
+            price = send(request(prompt(i), 0, 0));
+        }
+        int half = BLOCKS * B / 2;
+        double all = (price - 1) * NO_TIME.prefillMillis(BLOCKS * B, 0);
+        assertTrue(price > 1.8, "price " + price);
+        assertEquals(all, room(decode, 1), all / 1000);
+        assertEquals(
+                (price - 1) * NO_TIME.prefillMillis(half, half),
+                room(decode, 0),
+                all / 1000,
+                "it holds half, which does not come");
+        assertEquals(0, room(decode.toBuilder().part(Part.PREFILL).build(), 1));
+    }
+
+    private double room(RoutingRequest r, int worker) {
+        Scores all = router.decide(r.with(RoutingRequest.Detail.DRY_RUN)).compared();
+        return all.terms(worker).get(all.names().indexOf("room_ms"));
     }
 
     @Test

@@ -57,6 +57,17 @@ class WorkerRatesTest {
     }
 
     @Test
+    void a_prompt_that_was_computed_for_another_worker_says_nothing_of_answers() {
+        Work prompt = new Work(1000, 1000, 50, 0, 0, 0, 0, 0, 1, 1);
+        for (int i = 0; i < 100; i++) {
+            rates.sent(SLOT, prompt, true).ended(1);
+        }
+        assertEquals(P.outputTokens(), rates.outputTokens());
+        rates.sent(SLOT, prefill(50), true).ended(1);
+        assertTrue(rates.outputTokens() < P.outputTokens(), "the control: an answer of one token");
+    }
+
+    @Test
     void a_worker_half_as_fast_is_learnt_slowly_and_one_odd_answer_changes_little() {
         answer(prefill(500), 5_000);
         assertTrue(prefillFactor() < 1.1, "one answer ten times too late");

@@ -10,10 +10,12 @@ import io.warmpath.api.json.DecisionJson;
 import io.warmpath.gateway.observe.DecisionLog.Ended;
 import io.warmpath.gateway.observe.DecisionLog.Logged;
 import io.warmpath.load.PromptBlocks;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RoutingDecision;
 import java.io.UncheckedIOException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Lines of the file of decisions, without their line ends. Any thread. */
@@ -27,6 +29,7 @@ public final class DecisionLines {
      * One decision.
      *
      * @param session as the client names it
+     * @param part of a request that is split, which of its two workers this is
      * @param decision an object
      * @param promptBlocks what the prompt shares with others, half of each block's name, which is
      *     enough among the blocks that can follow one block. Without the process' secret nothing of
@@ -40,6 +43,7 @@ public final class DecisionLines {
             String requestId,
             @Nullable String session,
             String model,
+            @Nullable String part,
             @JsonRawValue String decision,
             @Nullable Integer blockTokens,
             @Nullable String promptBlocks) {}
@@ -67,6 +71,7 @@ public final class DecisionLines {
                         logged.requestId(),
                         logged.session().isEmpty() ? null : logged.session(),
                         logged.model(),
+                        part(logged.decision().request().part()),
                         DecisionJson.of(logged.decision(), List.of()),
                         prompt == null ? null : prompt.blockSize(),
                         prompt == null ? null : names(prompt)));
@@ -77,6 +82,11 @@ public final class DecisionLines {
         PromptBlocks blocks =
                 decision.request().prompt(decision.chosen().candidate().worker().blockSize());
         return blocks == null || blocks.chain().length == 0 ? null : blocks;
+    }
+
+    /** Of a request that is split. */
+    private static @Nullable String part(Part part) {
+        return part == Part.WHOLE ? null : part.name().toLowerCase(Locale.ROOT);
     }
 
     private static String names(PromptBlocks prompt) {

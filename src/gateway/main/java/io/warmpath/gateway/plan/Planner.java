@@ -330,6 +330,7 @@ public final class Planner {
                                         .outputTokens(request.hints().expectedOutput())
                                         .mostOutputTokens(request.form().mostTokens())
                                         .part(part)
+                                        .transfer(splitting.transfer())
                                         .detail(detail)
                                         .ineligible(ineligible)
                                         .circumstances(circumstances)

@@ -7,7 +7,7 @@ import io.warmpath.sim.virtual.EngineModel;
  *
  * @param prefills how many compute prompts; at least one, and one is left
  * @param gigabitsPerSecond of each engine's network, in each direction
- * @param apart those that compute prompts do nothing else, even where it would be cheaper
+ * @param apart an engine does one part only, as SGLang's; else any can do whole requests, too
  */
 public record Halves(int prefills, double gigabitsPerSecond, boolean apart) {
     private static final double SETUP_MILLIS = 2;

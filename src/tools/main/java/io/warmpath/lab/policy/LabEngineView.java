@@ -18,8 +18,12 @@ final class LabEngineView {
 
     private LabEngineView() {}
 
-    /** The next engine, in a slot of its own. */
-    static Candidate open(World world, WorkerSlots slots, int number, Role role) {
+    /**
+     * The next engine, in a slot of its own.
+     *
+     * @param alone it can do whole requests, whatever its role
+     */
+    static Candidate open(World world, WorkerSlots slots, int number, Role role, boolean alone) {
         WorkerSlot slot = slots.open(0);
         Worker worker =
                 Worker.builder(number, "w" + number, URI.create("http://w" + number))
@@ -27,7 +31,7 @@ final class LabEngineView {
                         .models(Set.of(MODEL))
                         .blockSize(world.blockTokens())
                         .ranks(List.of(new Worker.Rank(0, slot)))
-                        .disaggregation(new Disaggregation(role, true, 0, ""))
+                        .disaggregation(new Disaggregation(role, alone, 0, ""))
                         .capacity(
                                 new Capacity(
                                         world.model().batchTokens(),

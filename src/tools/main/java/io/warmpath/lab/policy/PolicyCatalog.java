@@ -125,13 +125,18 @@ public final class PolicyCatalog {
      */
     private static final Pattern HALVES =
             Pattern.compile(
-                    "(pair|pair-apart|smg-pd|dynamo-pd|dynamo-cond|llm-d-pd)=([1-9]\\d{0,3})(?:@([1-9]\\d{0,4}))?");
+                    "(pair|pair-apart|smg-pd|dynamo-pd|dynamo-cond|llm-d-pd|llm-d-apart)=([1-9]\\d{0,3})(?:@([1-9]\\d{0,4}))?");
 
     private static final double GIGABITS = 100;
 
     /** Load alone, in blocks of what runs. */
     private static final BlockWeights DYNAMO_DECODE =
             new BlockWeights(0, 0, 0, 0, 0, 0, SharedRule.CONTIGUOUS, 0, false);
+
+    /** Some engines compute prompts for the others. */
+    public static boolean splits(String name) {
+        return HALVES.matcher(name).matches();
+    }
 
     private static Named halves(String name, Matcher of) {
         double rate = of.group(3) == null ? GIGABITS : Double.parseDouble(of.group(3));
@@ -153,6 +158,8 @@ public final class PolicyCatalog {
                             PairedPolicy.Gate.ALWAYS);
             case "llm-d-pd" ->
                     pairs(name, halves, LlmdPolicy::new, LlmdPolicy::new, PairedPolicy.Gate.LLM_D);
+            case "llm-d-apart" ->
+                    pairs(name, halves, LlmdPolicy::new, LlmdPolicy::new, PairedPolicy.Gate.ALWAYS);
             case "dynamo-pd" ->
                     pairs(
                             name,

@@ -113,12 +113,14 @@ final class ProductPolicy extends Policy {
 
     @Override
     public final void joined() {
-        Candidate fresh = LabEngineView.open(world, slots, known.size(), role(known.size()));
+        boolean alone = halves == null || !halves.apart();
+        Role role = role(known.size());
+        Candidate fresh = LabEngineView.open(world, slots, known.size(), role, alone);
         known.add(fresh);
-        if (fresh.worker().disaggregation().role() == Role.PREFILL) {
+        if (role == Role.PREFILL) {
             prefills = with(prefills, fresh);
         }
-        if (halves == null || !halves.apart() || known.size() > halves.prefills()) {
+        if (alone || role != Role.PREFILL) {
             candidates = with(candidates, fresh);
         }
         if (tracker != null) {
@@ -292,6 +294,7 @@ final class ProductPolicy extends Policy {
                         .pinnedWorker(pin)
                         .shared(shared(call))
                         .part(part)
+                        .transfer(splitting == null ? TransferCost.NONE : splitting.transfer())
                         .detail(detail)
                         .build());
     }

@@ -76,6 +76,7 @@ public final class Lines {
         m.put("imbalance", r.imbalance());
         m.put("above_5s", r.late());
         m.put("requests_per_second", r.perSecond());
+        m.put("goodput_per_second", r.goodPerSecond());
         return m;
     }
 

@@ -26,13 +26,15 @@ public final class ResultTable {
                     out.append(
                             String.format(
                                     Locale.ROOT,
-                                    "  %-16s %9s %9s %9s %9s %9s %6s %6s %6s%n",
+                                    "  %-16s %9s %9s %9s %9s %7s %9s %7s %6s %6s %6s%n",
                                     "policy",
                                     "ttft ms",
                                     "p90",
                                     "p99",
                                     "e2e ms",
+                                    "itl ms",
                                     "itl p99",
+                                    "good/s",
                                     "hit",
                                     "most",
                                     ">5 s"));
@@ -44,13 +46,15 @@ public final class ResultTable {
     private static String line(String policy, List<Result> of) {
         return String.format(
                 Locale.ROOT,
-                "  %-16s %9.1f %9.1f %9.1f %9.1f %9.1f %6.3f %6.2f %6.0f%n",
+                "  %-16s %9.1f %9.1f %9.1f %9.1f %7.1f %9.1f %7.2f %6.3f %6.2f %6.0f%n",
                 policy,
                 mean(of, r -> r.ttft().mean()),
                 mean(of, r -> r.ttft().p90()),
                 mean(of, r -> r.ttft().p99()),
                 mean(of, r -> r.e2e().mean()),
+                mean(of, r -> r.itl().mean()),
                 mean(of, r -> r.itl().p99()),
+                mean(of, Result::goodPerSecond),
                 mean(of, Result::hitRate),
                 mean(of, Result::imbalance),
                 mean(of, r -> (double) r.late()));

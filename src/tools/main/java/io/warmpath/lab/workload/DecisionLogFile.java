@@ -23,6 +23,7 @@ import java.util.zip.GZIPInputStream;
 public final class DecisionLogFile {
     private final Path file;
     private final String onlyModel;
+    private final double lastMinutes;
     private final List<LoggedRequest> requests = new ArrayList<>();
 
     /** By number, since the gateway was started. */
@@ -32,22 +33,30 @@ public final class DecisionLogFile {
     private final TreeSet<String> models = new TreeSet<>();
     private final List<String> notes = new ArrayList<>();
     private int blockTokens;
+
+    /** The most candidates of a decision: of whole requests, of prompts, of answers. */
     private int engines;
+
+    private int prefills;
+    private int decodes;
     private long expected;
     private long missing;
 
-    private DecisionLogFile(Path file, String onlyModel) {
+    private DecisionLogFile(Path file, String onlyModel, double lastMinutes) {
         this.file = file;
         this.onlyModel = onlyModel;
+        this.lastMinutes = lastMinutes;
     }
 
     /**
      * @param onlyModel its requests alone; empty: all, which must be of one model
+     * @param lastMinutes those before are left out
      * @param closed requests wait for the one that they continue
      * @throws IllegalArgumentException naming the line that cannot be read, or what is missing
      */
-    public static Recorded read(Path file, String onlyModel, boolean closed) throws IOException {
-        DecisionLogFile reader = new DecisionLogFile(file, onlyModel);
+    public static Recorded read(Path file, String onlyModel, double lastMinutes, boolean closed)
+            throws IOException {
+        DecisionLogFile reader = new DecisionLogFile(file, onlyModel, lastMinutes);
         try (InputStream raw = Files.newInputStream(file);
                 InputStream in =
                         new BufferedInputStream(
@@ -130,7 +139,14 @@ public final class DecisionLogFile {
             return;
         }
         models.add(line.model);
-        engines = Math.max(engines, line.candidates);
+        switch (line.part) {
+            case "prefill" -> {
+                prefills = Math.max(prefills, line.candidates);
+                return; // the half that answers stands for the request
+            }
+            case "decode" -> decodes = Math.max(decodes, line.candidates);
+            default -> engines = Math.max(engines, line.candidates);
+        }
         LoggedRequest request = new LoggedRequest(line, ids);
         requests.add(request);
         open.put(line.number, request);
@@ -150,7 +166,11 @@ public final class DecisionLogFile {
         int nameless = 0;
         double answers = 0;
         int answered = 0;
+        double from = requests.isEmpty() ? 0 : requests.getLast().millis - 60_000 * lastMinutes;
         for (LoggedRequest r : requests) {
+            if (r.millis < from) {
+                continue;
+            }
             if (r.failed()) {
                 failed++;
             } else if (r.prompt < 1) {
@@ -191,7 +211,7 @@ public final class DecisionLogFile {
             blockTokens = 16;
         }
         return new LoggedSessions(whole, ids.size(), blockTokens, mean, closed)
-                .recorded(engines, notes);
+                .recorded(Math.max(engines, prefills + decodes), notes);
     }
 
     private void tell(long count, String what) {

@@ -20,6 +20,10 @@ final class LogLine {
     long ended = -1;
     double millis = Double.NaN;
     String model = "";
+
+    /** Of a request that is split: {@code prefill} or {@code decode}; empty: it is whole. */
+    String part = "";
+
     String session = "";
     String blocks = "";
     int blockTokens = -1;
@@ -68,6 +72,7 @@ final class LogLine {
                 millis = at.getEpochSecond() * 1000.0 + at.getNano() / NANOS_PER_MILLI;
             }
             case "model" -> model = json.getText();
+            case "part" -> part = json.getText();
             case "session" -> session = json.getText();
             case "block_tokens" -> blockTokens = json.getIntValue();
             case "prompt_blocks" -> blocks = json.getText();

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 class DecisionLogFileTest {
     private static final Instant START = Instant.parse("2026-01-02T03:04:05Z");
 
+    private static final double ALL = Double.POSITIVE_INFINITY;
+
     @TempDir Path folder;
     private final StringBuilder log = new StringBuilder();
 
@@ -47,7 +49,7 @@ class DecisionLogFileTest {
     }
 
     private Recorded read(boolean closed) throws IOException {
-        return DecisionLogFile.read(Files.writeString(folder.resolve("log"), log), "", closed);
+        return DecisionLogFile.read(Files.writeString(folder.resolve("log"), log), "", ALL, closed);
     }
 
     private String refusal() {
@@ -153,6 +155,31 @@ class DecisionLogFileTest {
     }
 
     @Test
+    void a_request_that_was_split_is_one_request_and_both_roles_are_counted() throws IOException {
+        decided(0, 0, 40, "12", "\"part\":\"prefill\",");
+        decided(1, 0, 40, "12", "\"part\":\"decode\",");
+        ended(0, 30, 200, 1, 16);
+        ended(1, 80, 200, 7, 16);
+        decided(2, 90, 40, "13", "");
+        ended(2, 95, 200, 3, 16);
+        Recorded r = read(false);
+        assertArrayEquals(new int[] {7, 3}, r.workload().answer());
+        assertEquals(4, r.engines(), "two for prompts and two for answers");
+        assertEquals(List.of(), r.notes());
+    }
+
+    @Test
+    void the_last_minutes_alone_can_be_read() throws IOException {
+        for (int i = 0; i < 5; i++) {
+            decided(i, 60_000 * i, 40, "12", "");
+            ended(i, 60_000 * i + 10, 200, i + 1, 0);
+        }
+        Path file = Files.writeString(folder.resolve("log"), log);
+        assertArrayEquals(
+                new int[] {4, 5}, DecisionLogFile.read(file, "", 1.5, false).workload().answer());
+    }
+
+    @Test
     void models_are_told_apart_and_one_is_chosen() throws IOException {
         decided(0, 0, 40, "12", "");
         String first = log.toString();
@@ -162,8 +189,9 @@ class DecisionLogFileTest {
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(zipped))) {
             out.write(log.toString().getBytes(StandardCharsets.UTF_8));
         }
-        assertEquals(1, DecisionLogFile.read(zipped, "n", false).workload().size());
+        assertEquals(1, DecisionLogFile.read(zipped, "n", ALL, false).workload().size());
         assertThrows(
-                IllegalArgumentException.class, () -> DecisionLogFile.read(zipped, "x", false));
+                IllegalArgumentException.class,
+                () -> DecisionLogFile.read(zipped, "x", ALL, false));
     }
 }
