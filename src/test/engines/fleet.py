@@ -305,7 +305,7 @@ class Gateway(Process):
         super().__init__(name, [*command, *more], env)
 
     def wait(self):
-        return self.answers(self.url + "/ready", 60)
+        return self.answers(self.url + "/ready", 120)
 
     def json(self, path):
         status, text = get(self.url + path)

@@ -178,10 +178,10 @@ def main():
             for engine in (prefill, decode):  # else its first step is one token, which ends vLLM on a CPU with AMX
                 direct(engine).completions.create(model=NAME, prompt=words("warm", 100), max_tokens=2)
                 engine.flush()
-            nudges = Nudges(prefill)
-            nudges.start()
             gateway = Gateway([], name="gateway-handoff", more=config("handoff", [prefill, decode], split_from_tokens=0))
             with running(gateway):
+                nudges = Nudges(prefill)
+                nudges.start()
                 check(gateway.worker_of(prefill)["role"] == "prefill", f"{gateway.workers()}")
                 same_answers(gateway, decode, usage=connector == "nixl")
                 many(gateway, 12)
