@@ -243,7 +243,7 @@ final class WorkerChoice {
                         free,
                         scope.prompt.tokens(),
                         scope.prompt.named(),
-                        known,
+                        answering.size() == candidates.size() ? known : null,
                         scope.queued(),
                         others,
                         scope.trace);
