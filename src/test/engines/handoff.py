@@ -16,7 +16,7 @@ import urllib.request
 
 import openai
 
-from fleet import LOGS, NAME, TOOLS, Failed, Gateway, Vllm, check, free_port, running
+from fleet import LOGS, NAME, TOOLS, Failed, Gateway, Vllm, check, free_port, running, wait_until
 from split import HERE, SPLIT, many, nothing_left
 from talk import chat, client, complete, expect_exact, words
 
@@ -130,8 +130,10 @@ def as_one(engine, what, prompt, scores):
 
 def found(gateway, answer):
     """Cached tokens as the engine that prefills has reported them."""
-    rows = gateway.json(f"/router/decisions?request_id={answer.headers['x-request-id']}")["data"]
-    return max(row.get("reported_cached_tokens", -1) for row in rows)
+    def told():
+        rows = gateway.json(f"/router/decisions?request_id={answer.headers['x-request-id']}")["decisions"]
+        return [row["reported_cached_tokens"] for row in rows if "reported_cached_tokens" in row]
+    return wait_until("the decision's end is not in the log", told, 5)[0][0]
 
 
 def same_answers(gateway, decode, usage):
