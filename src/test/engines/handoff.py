@@ -20,7 +20,7 @@ from fleet import LOGS, NAME, TOOLS, Failed, Gateway, Vllm, check, free_port, ru
 from split import HERE, SPLIT, many, nothing_left
 from talk import chat, client, complete, expect_exact, words
 
-LEASE = 3  # seconds that a cache is kept for who does not come
+LEASE = 12  # seconds that a cache is kept for who does not come; on two busy cores three were too few
 CLOSE = 0.02  # two kernels' log probabilities of one token
 FAR = 10 * CLOSE  # what another prompt makes of one token of the same answer
 
@@ -37,7 +37,7 @@ class Half(Vllm):
 
 
 class Nixl(Half):
-    """Over TCP an idle engine that prefills makes no progress until a lease ends: a short one, then."""
+    """Over TCP an idle engine that prefills makes no progress until a lease ends: see Nudges."""
 
     def __init__(self, role, name):
         super().__init__(role, name, "NixlConnector", kv_connector_extra_config={"kv_lease_duration": LEASE})
@@ -73,7 +73,7 @@ def direct(engine):
 
 
 class Nudges(threading.Thread):
-    """A small request now and then: see Half."""
+    """A small request now and then keeps the engine going."""
 
     def __init__(self, engine):
         super().__init__(daemon=True)
@@ -88,11 +88,11 @@ class Nudges(threading.Thread):
 
 
 def config(name, halves, **disaggregation):
-    """Which engine does what: vLLM does not say."""
+    """Which engine does what: vLLM does not say. A head that goes out before the first token, where that takes 15 s, would explain nothing."""
     path = LOGS / f"{name}.yaml"
     workers = "".join(f"    - url: {h.url}\n      role: {h.role}\n" + (f"      bootstrap-port: {h.registry}\n" if h.registry else "") for h in halves)
     more = "".join(f"    {k.replace('_', '-')}: {v}\n" for k, v in disaggregation.items())
-    path.write_text("warmpath:\n  workers:\n" + workers + ("  disaggregation:\n" + more if more else ""))
+    path.write_text("warmpath:\n  http:\n    sse-keep-alive: 0s\n  workers:\n" + workers + ("  disaggregation:\n" + more if more else ""))
     return ["--config", path]
 
 
