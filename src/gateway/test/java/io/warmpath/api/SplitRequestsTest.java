@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -151,13 +152,14 @@ class SplitRequestsTest extends SplitFleet {
     @Test
     void one_that_cannot_decode_is_replaced_and_its_prefill_is_stopped() throws Exception {
         CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        AtomicBoolean first = new AtomicBoolean(true);
         d0.script(StubEngine.Call::reset);
         p0.script(
                 call -> {
-                    if (stopped.isDone()) {
-                        prefill(call);
-                    } else {
+                    if (first.getAndSet(false)) {
                         stopped.complete(call.awaitGone());
+                    } else {
+                        prefill(call); // maybe before the first one is seen to be gone
                     }
                 });
         RawClient.Answer answer = gateway.post(Gateway.ASK);
