@@ -126,7 +126,7 @@ final class WorkerChoice {
         if (who.worker().isPresent() && there.stream().noneMatch(who::names)) {
             throw new GatewayException(
                     new GatewayError.BadRequest(
-                            "prefill_worker_id",
+                            "nvext.prefill_worker_id",
                             "Worker "
                                     + Long.toUnsignedString(who.worker().getAsLong())
                                     + " computes no prompts for others (GET /workers has the roles)."));
