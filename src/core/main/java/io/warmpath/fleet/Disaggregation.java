@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import java.net.URI;
 import java.util.List;
 
 /**
@@ -45,6 +46,15 @@ public record Disaggregation(
                 spec.bootstrapPort() == 0 ? bootstrapPort : spec.bootstrapPort(),
                 transfer,
                 registered);
+    }
+
+    /**
+     * Where its registry is, for those that it has told of one.
+     *
+     * @param worker the engine's URL
+     */
+    public URI registry(URI worker) {
+        return URI.create("http://" + EngineAddress.hostOf(worker) + ":" + bootstrapPort);
     }
 
     /** With what its registry says. */

@@ -220,27 +220,11 @@ class HandOffRequestsTest extends SplitFleet {
 
     @Test
     void while_all_that_prefill_are_busy_who_decodes_does_all_of_it() throws Exception {
-        CompletableFuture<Void> go = new CompletableFuture<>();
-        for (StubEngine p : List.of(p0, p1)) {
-            p.script(
-                    call -> {
-                        go.get(10, TimeUnit.SECONDS);
-                        call.json(200, prefilled(HAND_OFF));
-                    });
-        }
-        onePromptEach();
-        try (RawClient one = new RawClient(gateway.port);
-                RawClient other = new RawClient(gateway.port)) {
-            one.sendPost(Gateway.CHAT, Gateway.ASK);
-            await().until(() -> p0.requests.get() + p1.requests.get() == 1);
-            other.sendPost(Gateway.CHAT, Gateway.ASK);
-            await().until(() -> p0.requests.get() == 1 && p1.requests.get() == 1);
-            assertServed(gateway.post(Gateway.ASK));
-            assertEquals(1, d0.requests.get() + d1.requests.get());
-            go.complete(null);
-            assertServed(one.readAnswer());
-            assertServed(other.readAnswer());
-        }
-        nothingIsBooked();
+        whileAllPrefill(
+                call -> call.json(200, prefilled(HAND_OFF)),
+                () -> {
+                    assertServed(gateway.post(Gateway.ASK));
+                    assertEquals(1, d0.requests.get() + d1.requests.get());
+                });
     }
 }

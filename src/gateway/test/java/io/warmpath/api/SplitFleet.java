@@ -23,6 +23,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.Parameter;
 
@@ -98,8 +100,23 @@ abstract class SplitFleet {
         assertFalse(answer.broken());
     }
 
-    /** In turn; ranks with a prompt to compute get no other one. */
-    void onePromptEach() throws Exception {
+    /** What holds while both that prefill have one prompt each, and get no other one. */
+    interface WhileBusy {
+        void check() throws Exception;
+    }
+
+    /**
+     * @param prefill what they do once they may
+     */
+    void whileAllPrefill(StubEngine.Script prefill, WhileBusy then) throws Exception {
+        CompletableFuture<Void> go = new CompletableFuture<>();
+        for (StubEngine p : List.of(p0, p1)) {
+            p.script(
+                    call -> {
+                        go.get(10, TimeUnit.SECONDS);
+                        prefill.serve(call);
+                    });
+        }
         gateway.router.instead =
                 Routers.create(
                         RouterOptions.of(RouterMode.ROUND_ROBIN),
@@ -111,6 +128,18 @@ abstract class SplitFleet {
                         "/busy_threshold",
                         "{\"model\":\"m\",\"active_prefill_tokens_threshold\":0}");
         assertEquals(200, set.status(), set::body);
+        try (RawClient one = new RawClient(gateway.port);
+                RawClient other = new RawClient(gateway.port)) {
+            one.sendPost(Gateway.CHAT, Gateway.ASK);
+            await().until(() -> p0.requests.get() + p1.requests.get() == 1);
+            other.sendPost(Gateway.CHAT, Gateway.ASK);
+            await().until(() -> p0.requests.get() == 1 && p1.requests.get() == 1);
+            then.check();
+            go.complete(null);
+            assertServed(one.readAnswer());
+            assertServed(other.readAnswer());
+        }
+        nothingIsBooked();
     }
 
     void nothingIsBooked() {

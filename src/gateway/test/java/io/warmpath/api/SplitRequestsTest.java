@@ -252,34 +252,18 @@ class SplitRequestsTest extends SplitFleet {
 
     @Test
     void while_all_that_prefill_are_busy_nobody_else_comes_in() throws Exception {
-        CompletableFuture<Void> go = new CompletableFuture<>();
-        for (StubEngine p : List.of(p0, p1)) {
-            p.script(
-                    call -> {
-                        go.get(10, TimeUnit.SECONDS);
-                        prefill(call);
-                    });
-        }
-        onePromptEach();
         gateway.fleet.workers(
                 List.of(
                         worker(0, d0, Role.DECODE, 1),
                         worker(2, p0, Role.PREFILL, 1),
                         worker(3, p1, Role.PREFILL, 1)));
-        try (RawClient one = new RawClient(gateway.port);
-                RawClient other = new RawClient(gateway.port)) {
-            one.sendPost(Gateway.CHAT, Gateway.ASK);
-            await().until(() -> p0.requests.get() + p1.requests.get() == 1);
-            other.sendPost(Gateway.CHAT, Gateway.ASK);
-            await().until(() -> p0.requests.get() == 1 && p1.requests.get() == 1);
-            RawClient.Answer third = gateway.post(Gateway.ASK);
-            assertEquals(529, third.status(), third::body);
-            assertTrue(third.body().contains("are busy"), third.body());
-            go.complete(null);
-            assertServed(one.readAnswer());
-            assertServed(other.readAnswer());
-        }
+        whileAllPrefill(
+                this::prefill,
+                () -> {
+                    RawClient.Answer third = gateway.post(Gateway.ASK);
+                    assertEquals(529, third.status(), third::body);
+                    assertTrue(third.body().contains("are busy"), third.body());
+                });
         assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "busy"));
-        nothingIsBooked();
     }
 }

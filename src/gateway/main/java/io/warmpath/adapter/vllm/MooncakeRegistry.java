@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.probe.EngineAnswerException;
+import io.warmpath.fleet.probe.EngineHttp;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -15,43 +16,44 @@ import java.util.List;
  * parallel rank.
  */
 final class MooncakeRegistry {
-    static final String PATH = "/query";
-
+    private static final String PATH = "/query";
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private MooncakeRegistry() {}
 
-    static URI at(URI worker, int port) {
-        return URI.create("http://" + worker.getHost() + ":" + port);
-    }
-
     /**
      * Names of the engines, by rank.
      *
-     * @throws IOException it is no such answer, or a rank has not registered yet
+     * @throws IOException it could not be asked, gave no such answer, or a rank has not registered
+     *     yet
      */
-    static List<String> engines(String body) throws IOException {
+    static List<String> engines(URI registry, EngineHttp http) throws IOException {
+        EngineHttp.Answer answer = http.get(registry, PATH);
+        if (!answer.ok()) {
+            throw wrong(answer, "answered " + answer.status());
+        }
         JsonNode ranks;
         try {
-            ranks = JSON.readTree(body);
+            ranks = JSON.readTree(answer.body());
         } catch (JsonProcessingException e) {
-            throw new EngineAnswerException(
-                    200, "GET " + PATH + " at its bootstrap port is no JSON");
+            throw wrong(answer, "is no JSON");
+        }
+        if (ranks.isEmpty()) {
+            throw wrong(answer, "names no engine");
         }
         List<String> engines = new ArrayList<>();
         for (int rank = 0; rank < ranks.size(); rank++) {
             JsonNode name = ranks.path(Integer.toString(rank)).path("engine_id");
             if (!name.isTextual()) {
-                throw new EngineAnswerException(
-                        200,
-                        "GET " + PATH + " at its bootstrap port names no engine of rank " + rank);
+                throw wrong(answer, "names no engine of rank " + rank);
             }
             engines.add(name.asText());
         }
-        if (engines.isEmpty()) {
-            throw new EngineAnswerException(
-                    200, "GET " + PATH + " at its bootstrap port names no engine");
-        }
         return engines;
+    }
+
+    private static EngineAnswerException wrong(EngineHttp.Answer answer, String what) {
+        return new EngineAnswerException(
+                answer.status(), "GET " + PATH + " at its bootstrap port " + what);
     }
 }

@@ -8,7 +8,6 @@ import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Role;
-import io.warmpath.fleet.probe.EngineAnswerException;
 import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
@@ -87,17 +86,7 @@ public final class VllmDialect implements EngineDialect {
         if (its.role() != Role.PREFILL || its.bootstrapPort() == 0) {
             return its;
         }
-        EngineHttp.Answer answer =
-                http.get(MooncakeRegistry.at(worker, its.bootstrapPort()), MooncakeRegistry.PATH);
-        if (!answer.ok()) {
-            throw new EngineAnswerException(
-                    answer.status(),
-                    "GET "
-                            + MooncakeRegistry.PATH
-                            + " at its bootstrap port answered "
-                            + answer.status());
-        }
-        return its.with("mooncake", MooncakeRegistry.engines(answer.body()));
+        return its.with("mooncake", MooncakeRegistry.engines(its.registry(worker), http));
     }
 
     @Override

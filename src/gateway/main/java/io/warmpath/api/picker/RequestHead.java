@@ -5,6 +5,7 @@ import io.warmpath.api.client.ClientGate;
 import io.warmpath.api.extproc.ProcessingRequest;
 import io.warmpath.api.request.InferencePath;
 import io.warmpath.fleet.EngineAddress;
+import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.net.HeaderList;
 import io.warmpath.upstream.UpstreamRequest;
 import java.net.URI;
@@ -23,7 +24,7 @@ final class RequestHead {
             List.of(
                     ProcessingRequest.DESTINATION + "-served",
                     ProcessingRequest.DESTINATION + "-subset",
-                    "x-prefiller-host-port",
+                    Prefiller.HEADER,
                     "x-data-parallel-rank");
 
     private final HeaderList headers = new HeaderList();

@@ -3,6 +3,7 @@ package io.warmpath.api.request;
 import io.vertx.core.MultiMap;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.gateway.request.Prefiller;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +19,7 @@ final class EngineFields {
 
     /** Of llm-d's sidecar, and of vLLM. */
     private static final String[] HEADERS = {
-        "x-prefiller-host-port",
-        "x-encoder-hosts-ports",
-        "x-data-parallel-host-port",
-        "x-vllm-priority"
+        Prefiller.HEADER, "x-encoder-hosts-ports", "x-data-parallel-host-port", "x-vllm-priority"
     };
 
     private EngineFields() {}

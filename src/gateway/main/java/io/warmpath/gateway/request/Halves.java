@@ -39,7 +39,7 @@ public record Halves(Half prefill, @Nullable Half decode) {
             return new Halves(new Half.Keep(), null);
         }
         String transfer = "warmpath-" + HexFormat.of().toHexDigits(random.getAsLong());
-        String registry = "http://" + worker.url().getHost() + ":" + its.bootstrapPort();
+        String registry = its.registry(worker.url()).toString();
         String engine = its.registered().get(computes.dpRank());
         return new Halves(new Half.Offer(transfer), new Half.Take(transfer, registry, engine));
     }
