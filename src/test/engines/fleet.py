@@ -68,10 +68,12 @@ def get(url, timeout=5):
         return None, str(error)
 
 
-def post(url, timeout=10):
-    """Status of a POST without a body."""
+def post(url, timeout=10, json_body=None):
+    """Status of a POST, without a body unless one is given."""
+    body = None if json_body is None else json.dumps(json_body).encode()
+    asked = urllib.request.Request(url, body, {"Content-Type": "application/json"} if body else {}, method="POST")
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, method="POST"), timeout=timeout) as answer:
+        with urllib.request.urlopen(asked, timeout=timeout) as answer:
             return answer.status
     except urllib.error.HTTPError as error:
         return error.code
@@ -111,6 +113,15 @@ def _is_free(port):
             return True
         except OSError:
             return False
+
+
+def adapter(name):
+    """Where a LoRA adapter of the tiny model is; made when it is not there yet, each name with weights of its own."""
+    folder = LOGS / "adapters" / name
+    if not (folder / "adapter_config.json").exists():
+        subprocess.run([
+            TOOLS / "vllm/bin/python", "-B", pathlib.Path(__file__).with_name("make_adapter.py"), MODEL, folder, str(sum(name.encode()))], check=True)
+    return folder
 
 
 class Process:
@@ -189,11 +200,11 @@ class Engine(Process):
 
 class Sglang(Engine):
     """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
-    `core`: the only CPU core that it may use."""
+    `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with."""
 
     kind, page, ready_path = "sglang", 16, "/health"
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=()):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
         command = [
@@ -204,6 +215,10 @@ class Sglang(Engine):
             "--disable-overlap-schedule", "--sleep-on-idle", "--dtype", "float32", "--host", "127.0.0.1",
             "--max-total-tokens", tokens, "--context-length", context, "--served-model-name", NAME, "--dp-size", dp,
             "--enable-cache-report"]  # what the checks compare with
+        if adapters:
+            command += [
+                "--enable-lora", "--lora-backend", "torch_native", "--max-lora-rank", "8", "--max-loras-per-batch", "2",
+                "--lora-target-modules", "q_proj", "v_proj", "--lora-paths", *[f"{a}={adapter(a)}" for a in adapters]]
         if tier:
             command += [
                 "--enable-hierarchical-cache", "--hicache-size", "1", "--hicache-io-backend", "direct",
@@ -229,9 +244,11 @@ class Sglang(Engine):
 
 
 class Vllm(Engine):
+    """`adapters`: names of LoRA adapters that it starts with; more can be loaded while it runs."""
+
     kind, page, ready_path = "vllm", 32, "/health"
 
-    def __init__(self, name="vllm", blocks=512, context=8192, extra=()):
+    def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=()):
         self.port, self.events, self.replay = free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         config = json.loads(self.events_config())
@@ -243,7 +260,12 @@ class Vllm(Engine):
             "--enforce-eager", "--dtype", "float32", "--host", "127.0.0.1", "--max-model-len", context,
             "--num-gpu-blocks-override", blocks, "--max-num-seqs", "16", "--served-model-name", NAME,
             "--enable-prompt-tokens-details"]  # what the checks compare with
-        super().__init__(name, [*command, *extra], {**OFFLINE, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"})
+        env = {**OFFLINE, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"}
+        if adapters:
+            command += [
+                "--enable-lora", "--max-loras", "1", "--max-cpu-loras", "4", "--max-lora-rank", "8", "--lora-modules", *[f"{a}={adapter(a)}" for a in adapters]]
+            env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"
+        super().__init__(name, [*command, *extra], env)
 
     flush_path = "/reset_prefix_cache"
 

@@ -12,8 +12,10 @@ import tempfile
 import threading
 import time
 
+import openai
+
 import smoke
-from fleet import Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, check, running, wait_until
+from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, post, running, wait_until
 from talk import chat, client, complete, expect_exact, words
 
 CASES = {}
@@ -375,6 +377,59 @@ def ranks():
             seen = turns(gateway, 6, 3, seed="dp")
             exact = sum(a.predicted == a.cached for a in seen)
             print(f"    {exact} of {len(seen)} predictions equal", flush=True)
+
+
+def adapters(engine):
+    """Blocks of an adapter are its own, its tokens are its base's; one that is loaded while all runs is found, one that goes is gone."""
+    load, unload = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter") if engine.kind == "vllm" else ("/load_lora_adapter", "/unload_lora_adapter")
+    gateway = Gateway([engine])
+    with running(engine), running(gateway):
+        api = client(gateway)
+        prompt = [{"role": "user", "content": words("adapters", 200)}]
+
+        def models():
+            return {m["id"]: m.get("parent") for m in gateway.json("/v1/models")["data"]}
+
+        def twice(model):
+            """Its answer; the prompt is computed the first time, as no other model's blocks are its own."""
+            said = []
+            for cached in (False, True):
+                gateway.settle()
+                answer = chat(api, prompt, 8, model=model)
+                expect_exact(answer, f"{model}, {'second' if cached else 'first'} time")
+                check(answer.predicted is not None and (answer.predicted > 0) == cached, f"{model}: {answer}")
+                said.append(answer.text)
+            check(said[0] == said[1], f"{model}: {said}")
+            return said[0]
+
+        check(models() == {NAME: None, "law": NAME}, f"models: {models()}")
+        answers = [twice(NAME), twice("law")]
+        check(post(engine.url + load, json_body={"lora_name": "late", "lora_path": str(adapter("late"))}) == 200, "the engine does not load an adapter")
+        _, took = wait_until("the gateway finds an adapter that came", lambda: "late" in models(), 30)
+        answers.append(twice("late"))
+        check(len(set(answers)) == 3, f"adapters change nothing: {answers}")
+        tokens = gateway.worker_of(engine)["tokens"]
+        check(set(tokens.values()) == {"engine's files"}, f"tokens: {tokens}")
+        check(post(engine.url + unload, json_body={"lora_name": "late"}) == 200, "the engine does not unload an adapter")
+        wait_until("the gateway finds that an adapter has gone", lambda: "late" not in models(), 30)
+        try:
+            chat(api, prompt, 8, model="late")
+            raise Failed("an adapter that has gone is answered")
+        except openai.NotFoundError:
+            pass
+        print(f"    three models predicted exactly, an adapter was found after {took:.1f} s", flush=True)
+
+
+@case
+def adapters_vllm():
+    """LoRA adapters with vLLM: exact, found when they come, gone when they go."""
+    adapters(Vllm(adapters=["law"]))
+
+
+@case
+def adapters_sglang():
+    """The same with SGLang."""
+    adapters(Sglang(adapters=["law"]))
 
 
 def main(names):

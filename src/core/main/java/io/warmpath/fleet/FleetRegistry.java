@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -270,7 +271,7 @@ public final class FleetRegistry implements Fleet {
         Worker after =
                 Worker.builder(id, before.name(), before.url())
                         .kind(profile.kind())
-                        .models(profile.models())
+                        .served(profile.served())
                         .blockSize(profile.blockSize())
                         .state(out ? before.state() : WorkerState.READY)
                         .ranks(ranks)
@@ -312,6 +313,20 @@ public final class FleetRegistry implements Fleet {
             listeners.forEach(l -> l.disagrees(after, profile.disagreements()));
         }
         String why = restarted ? "came back as a new process" : "answered";
+        listeners.forEach(l -> l.changed(before, after, why));
+    }
+
+    /** What a worker serves now, which has been learnt before. */
+    public synchronized void serves(long id, ServedModels now) {
+        WorkerStatus s = byId.get(id);
+        if (s == null || !attached.containsKey(id) || s.worker().served().equals(now)) {
+            return;
+        }
+        Worker before = s.worker();
+        Worker after = before.toBuilder().served(now).build();
+        byId.put(id, new WorkerStatus(after, s.spec(), s.events(), s.problem(), s.disagreements()));
+        publish();
+        String why = "serves " + new TreeSet<>(now.names()) + " now";
         listeners.forEach(l -> l.changed(before, after, why));
     }
 

@@ -12,7 +12,7 @@ import java.util.Set;
  * @param name short, safe to show to clients; never an address
  * @param url base URL of its HTTP API
  * @param kind what speaks there
- * @param models model names it serves, as clients write them
+ * @param served what it serves
  * @param blockSize tokens per KV block; 0 when unknown, then it is routed by load alone
  * @param state whether it gets requests
  * @param ranks its data-parallel ranks, at least one, ascending
@@ -31,7 +31,7 @@ public record Worker(
         String name,
         URI url,
         EngineKind kind,
-        Set<String> models,
+        ServedModels served,
         int blockSize,
         WorkerState state,
         List<Rank> ranks,
@@ -60,7 +60,6 @@ public record Worker(
     }
 
     public Worker {
-        models = Set.copyOf(models);
         ranks = List.copyOf(ranks);
         taints = List.copyOf(taints);
         if (ranks.isEmpty()) {
@@ -75,6 +74,11 @@ public record Worker(
     /** As another record has it; what is learnt of the engine stays. */
     Worker as(WorkerSpec record) {
         return toBuilder().taints(record.taints()).weight(record.weightOrUsual()).build();
+    }
+
+    /** Names of models that it serves, as clients write them. */
+    public Set<String> models() {
+        return served.names();
     }
 
     /** Gets requests, be it few. */

@@ -10,7 +10,7 @@ public final class WorkerBuilder {
     private final String name;
     private final URI url;
     private EngineKind kind = EngineKind.OPENAI;
-    private Set<String> models = Set.of();
+    private ServedModels served = ServedModels.NONE;
     private int blockSize;
     private WorkerState state = WorkerState.READY;
     private List<Worker.Rank> ranks = List.of();
@@ -32,7 +32,7 @@ public final class WorkerBuilder {
     WorkerBuilder(Worker worker) {
         this(worker.id(), worker.name(), worker.url());
         kind = worker.kind();
-        models = worker.models();
+        served = worker.served();
         blockSize = worker.blockSize();
         state = worker.state();
         ranks = worker.ranks();
@@ -51,9 +51,14 @@ public final class WorkerBuilder {
         return this;
     }
 
-    public WorkerBuilder models(Set<String> value) {
-        models = value;
+    public WorkerBuilder served(ServedModels value) {
+        served = value;
         return this;
+    }
+
+    /** Names of models, none of them known to be an adapter. */
+    public WorkerBuilder models(Set<String> value) {
+        return served(ServedModels.of(value));
     }
 
     public WorkerBuilder blockSize(int value) {
@@ -120,7 +125,7 @@ public final class WorkerBuilder {
                 name,
                 url,
                 kind,
-                models,
+                served,
                 blockSize,
                 state,
                 ranks,

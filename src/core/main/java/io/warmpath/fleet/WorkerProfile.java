@@ -1,14 +1,13 @@
 package io.warmpath.fleet;
 
 import java.util.List;
-import java.util.Set;
 
 /**
  * What is known of a worker once it has answered: the operator's word first, the engine's second,
  * defaults last.
  *
  * @param version of the engine, may be empty
- * @param models at least one
+ * @param served at least one model
  * @param blockSize tokens per KV block
  * @param blockSizeAssumed neither operator nor engine told it
  * @param dpSize data-parallel ranks, at least 1
@@ -23,7 +22,7 @@ import java.util.Set;
 public record WorkerProfile(
         EngineKind kind,
         String version,
-        Set<String> models,
+        ServedModels served,
         int blockSize,
         boolean blockSizeAssumed,
         int dpSize,
@@ -36,13 +35,12 @@ public record WorkerProfile(
         List<String> disagreements) {
 
     public WorkerProfile {
-        models = Set.copyOf(models);
         events = List.copyOf(events);
         disagreements = List.copyOf(disagreements);
-        if (models.isEmpty() || blockSize <= 0 || dpSize <= 0) {
+        if (served.names().isEmpty() || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not "
-                            + models
+                            + served
                             + ", "
                             + blockSize
                             + ", "

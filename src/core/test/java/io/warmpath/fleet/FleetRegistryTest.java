@@ -69,7 +69,7 @@ class FleetRegistryTest {
         return new WorkerProfile(
                 EngineKind.SGLANG,
                 "1",
-                Set.of(models),
+                ServedModels.of(Set.of(models)),
                 16,
                 false,
                 dpSize,

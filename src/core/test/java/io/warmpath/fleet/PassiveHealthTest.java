@@ -45,7 +45,7 @@ class PassiveHealthTest {
                 new WorkerProfile(
                         EngineKind.VLLM,
                         "",
-                        Set.of("m"),
+                        ServedModels.of(Set.of("m")),
                         16,
                         false,
                         1,

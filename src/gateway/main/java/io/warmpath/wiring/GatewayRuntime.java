@@ -6,6 +6,7 @@ import io.warmpath.api.Routes;
 import io.warmpath.api.admin.FleetFacts;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.RouterOptions;
@@ -81,7 +82,8 @@ final class GatewayRuntime implements AutoCloseable {
         long largestBody = plan.largestBody(config.http().maxBodySize().bytes());
         RouterOptions router = SharedCacheParts.weighed(RouterSettings.options(config), config);
         IdleSettings.tell(config);
-        tokenParts = new TokenParts(config, plan, vertx);
+        AdapterBases adapters = new AdapterBases();
+        tokenParts = new TokenParts(config, plan, vertx, adapters);
         ModelTokens tokens = tokenParts.models();
         caches = new OverlapParts(config, plan, System::nanoTime);
         events = new EventParts(config, caches);
@@ -116,6 +118,7 @@ final class GatewayRuntime implements AutoCloseable {
                         meters,
                         addresses,
                         System::nanoTime);
+        adapters.follow(fleet.registry());
         sharedCache.follow(fleet.registry());
         warmup = WarmupPath.start(config, plan, vertx, tokenParts, engineParts, caches);
         fleet.registry().addListener(warmup);
@@ -162,6 +165,7 @@ final class GatewayRuntime implements AutoCloseable {
                         engineParts,
                         meters,
                         tokens,
+                        tokenParts.names(),
                         caches.overlaps().takesTexts(),
                         warmup::settled);
         engineTokens.follow(fleet.registry(), fleet.sources());

@@ -14,6 +14,7 @@ import io.warmpath.config.source.ConfigCheck;
 import io.warmpath.config.source.ServeHelp;
 import io.warmpath.config.source.UsageException;
 import io.warmpath.config.state.EventPlane;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.net.server.ServerConnections;
 import io.warmpath.wiring.channel.ChannelSettings;
 import io.warmpath.wiring.settings.ExitCode;
@@ -248,7 +249,7 @@ public final class Serve implements QuarkusApplication {
                             .build()
                             .getConfigMapping(WarmpathConfig.class);
             WorkerSpecs.of(config);
-            ModelSettings.names(config);
+            ModelSettings.names(config, new AdapterBases());
             ModelSettings.sources(config);
             return List.of();
         } catch (IllegalArgumentException e) {

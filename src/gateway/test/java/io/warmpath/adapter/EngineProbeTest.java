@@ -18,6 +18,7 @@ import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
@@ -135,11 +136,30 @@ class EngineProbeTest {
     }
 
     @Test
+    void adapters_are_told_apart_from_the_model_that_they_belong_to() throws ProbeException {
+        FakeEngine engine = vllm().recorded("/v1/models", "vllm-models-lora.json");
+        ServedModels told =
+                new ServedModels(
+                        Set.of("tiny", "sql1", "sql2"), Map.of("sql1", "tiny", "sql2", "tiny"));
+        assertEquals(told, probe(engine).learn(SPEC).served());
+        assertEquals(told, probe(engine).served(SPEC));
+        assertEquals(Set.of("tiny"), told.own());
+        String odd =
+                "{\"data\":[{\"id\":\"a\",\"parent\":\"a\"},{\"id\":\"b\",\"parent\":\"gone\"}]}";
+        assertEquals(
+                ServedModels.of(Set.of("a", "b")),
+                probe(new FakeEngine().answer("/v1/models", odd)).served(SPEC));
+        assertThrows(
+                ProbeException.class,
+                () -> probe(new FakeEngine().status("/v1/models", 503)).served(SPEC));
+    }
+
+    @Test
     void sglang_tells_everything_and_its_wildcard_becomes_the_workers_host() throws ProbeException {
         WorkerProfile p = probe(sglang("sglang-server_info.json")).learn(SPEC);
         assertEquals(EngineKind.SGLANG, p.kind());
         assertEquals("0.5.23", p.version());
-        assertEquals(Set.of("tiny"), p.models());
+        assertEquals(Set.of("tiny"), p.served().names());
         assertEquals(16, p.blockSize());
         assertFalse(p.blockSizeAssumed());
         assertEquals(1, p.dpSize());
@@ -322,7 +342,7 @@ class EngineProbeTest {
         WorkerProfile p = probe(vllm()).learn(SPEC);
         assertEquals(EngineKind.VLLM, p.kind());
         assertEquals("0.32.0", p.version());
-        assertEquals(Set.of("tiny"), p.models());
+        assertEquals(Set.of("tiny"), p.served().names());
         assertEquals(32, p.blockSize());
         assertEquals(new Capacity(0, 96), p.capacity());
         assertEquals(
@@ -408,7 +428,7 @@ class EngineProbeTest {
         WorkerProfile p =
                 probe(engine)
                         .learn(spec(EngineKind.SGLANG, Set.of("alias"), 8, 1, "tcp://relay:7000"));
-        assertEquals(Set.of("alias"), p.models());
+        assertEquals(Set.of("alias"), p.served().names());
         assertEquals(8, p.blockSize());
         assertEquals(
                 List.of(new EventEndpoint(0, "tcp://relay:7000", false, null, "t")), p.events());
@@ -633,9 +653,9 @@ class EngineProbeTest {
                         .mapToObj(i -> "{\"id\":\"adapter-" + i + "\"}")
                         .collect(Collectors.joining(",", "{\"data\":[", "]}"));
         WorkerProfile cut = probe(new FakeEngine().answer("/v1/models", many)).learn(SPEC);
-        assertEquals(1_000, cut.models().size());
-        assertTrue(cut.models().contains("adapter-0"));
-        assertTrue(cut.models().contains("adapter-999"));
+        assertEquals(1_000, cut.served().names().size());
+        assertTrue(cut.served().names().contains("adapter-0"));
+        assertTrue(cut.served().names().contains("adapter-999"));
         assertEquals(
                 List.of(
                         "models: 5000 are listed, the first 1000 of at most 256 characters are"
@@ -643,12 +663,13 @@ class EngineProbeTest {
                 cut.disagreements());
         String longName = "{\"data\":[{\"id\":\"" + "x".repeat(257) + "\"},{\"id\":\"m\"}]}";
         WorkerProfile one = probe(new FakeEngine().answer("/v1/models", longName)).learn(SPEC);
-        assertEquals(Set.of("m"), one.models());
+        assertEquals(Set.of("m"), one.served().names());
         assertTrue(
                 one.disagreements().get(0).endsWith("1 left out"), one.disagreements()::toString);
         // Those that the operator's record names are the operator's business.
         Set<String> own = new HashSet<>();
         IntStream.range(0, 1_001).forEach(i -> own.add("m" + i));
-        assertEquals(own, probe(new FakeEngine()).learn(spec(null, own, 16, 1, null)).models());
+        assertEquals(
+                own, probe(new FakeEngine()).learn(spec(null, own, 16, 1, null)).served().names());
     }
 }

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.request.ModelName;
@@ -56,7 +59,11 @@ class ModelNamesTest {
     private StubEngine engine;
 
     private void start(EngineKind kind) throws Exception {
-        gateway = new Gateway(EnginePath.RAW, ECHO, NAMES);
+        start(kind, NAMES);
+    }
+
+    private void start(EngineKind kind, ModelNames names) throws Exception {
+        gateway = new Gateway(EnginePath.RAW, ECHO, names);
         engine = new StubEngine(call -> call.json(200, "{}"));
         Worker w = Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1);
         gateway.fleet.workers(List.of(w.toBuilder().models(Set.of(Gateway.MODEL, "sql")).build()));
@@ -91,6 +98,34 @@ class ModelNamesTest {
                 body.formatted("\"model\":\"m\","),
                 sent(body.formatted("\"model\":\"f\\u0061st\",")));
         assertEquals(body.formatted("\"model\":\"m\","), sent(body.formatted("\"model\":\"m\",")));
+    }
+
+    @Test
+    void an_adapter_that_nobody_configured_is_known_by_what_its_engine_tells() throws Exception {
+        AdapterBases told = new AdapterBases();
+        start(EngineKind.SGLANG, new ModelNames(Map.of(), told));
+        told.take(
+                new FleetSnapshot(
+                        1,
+                        List.of(
+                                gateway.fleet.snapshot().workers().getFirst().toBuilder()
+                                        .served(
+                                                new ServedModels(
+                                                        Set.of("m", "sql"), Map.of("sql", "m")))
+                                        .build())));
+        String body = "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+        for (String name : List.of("sql", "m:sql")) {
+            assertEquals(body.formatted("m:sql"), sent(body.formatted(name)));
+            assertEquals(new PrefixSpace("sql", ""), space());
+        }
+        JsonObject listed =
+                new JsonObject(RawClient.request(gateway.port, "GET", "/v1/models").body())
+                        .getJsonArray("data").stream()
+                                .map(JsonObject.class::cast)
+                                .filter(m -> m.getString("id").equals("sql"))
+                                .findFirst()
+                                .orElseThrow();
+        assertEquals("m", listed.getString("parent"));
     }
 
     @Test

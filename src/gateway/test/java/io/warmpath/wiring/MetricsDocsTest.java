@@ -18,6 +18,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -83,6 +84,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/metrics.md} lists exactly the meters that exist. */
@@ -180,7 +182,7 @@ class MetricsDocsTest {
                     caches.bind(registry);
                 }
             }
-            new TokenOrigins(model -> true, Map.of(), true, worker -> {})
+            new TokenOrigins(model -> true, Map.of(), UnaryOperator.identity(), true, worker -> {})
                     .bind(registry, List::of, worker -> false);
             try (EngineQuestions questions =
                     new EngineQuestions(vertx, EngineTls.standard(), fleet.addresses(), PLAN)) {
@@ -237,7 +239,7 @@ class MetricsDocsTest {
                     new WorkerProfile(
                             EngineKind.OPENAI,
                             "",
-                            Set.of("m"),
+                            ServedModels.of(Set.of("m")),
                             16,
                             false,
                             1,

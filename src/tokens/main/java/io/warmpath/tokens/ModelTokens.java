@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -67,17 +68,28 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
      * cannot be loaded is told in the log, and its models have no tokens until {@link #reload}.
      *
      * @param nanoTime a monotonic clock, nanoseconds
+     * @param bases the model that an adapter belongs to, whose tokens it has; any other name itself
      */
     public ModelTokens(
             ModelSources sources,
             ModelLoader loader,
             TokensOptions options,
-            LongSupplier nanoTime) {
+            LongSupplier nanoTime,
+            UnaryOperator<String> bases) {
         this.options = options;
         this.nanoTime = nanoTime;
         this.counters = new TokensCounters();
-        this.shelf = new ModelShelf(sources, loader, options.cacheBytes(), counters);
+        this.shelf = new ModelShelf(sources, loader, options.cacheBytes(), counters, bases);
         shelf.load();
+    }
+
+    /** Without adapters. */
+    public ModelTokens(
+            ModelSources sources,
+            ModelLoader loader,
+            TokensOptions options,
+            LongSupplier nanoTime) {
+        this(sources, loader, options, nanoTime, UnaryOperator.identity());
     }
 
     private ModelTokens(ModelTokens other, long cacheBytes) {

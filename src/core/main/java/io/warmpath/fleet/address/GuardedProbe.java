@@ -3,6 +3,7 @@ package io.warmpath.fleet.address;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.metadata.PoolMetadata;
@@ -48,7 +49,7 @@ public final class GuardedProbe implements WorkerProbe {
         return new WorkerProfile(
                 learnt.kind(),
                 learnt.version(),
-                learnt.models(),
+                learnt.served(),
                 learnt.blockSize(),
                 learnt.blockSizeAssumed(),
                 learnt.dpSize(),
@@ -99,6 +100,11 @@ public final class GuardedProbe implements WorkerProbe {
         int colon = address.lastIndexOf(':');
         String host = colon < 0 || address.endsWith("]") ? address : address.substring(0, colon);
         return Optional.of(new Place("http", Place.bare(host), pool.masterMetricsPort(), 1));
+    }
+
+    @Override
+    public ServedModels served(WorkerSpec spec) throws ProbeException {
+        return to.served(spec);
     }
 
     @Override

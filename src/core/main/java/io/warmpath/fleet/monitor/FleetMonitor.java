@@ -4,6 +4,7 @@ import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.FleetTask;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -88,6 +89,9 @@ public final class FleetMonitor implements FleetTask {
 
     /** An answer shows that a worker is well, but not that it says it is draining. */
     private static final int BUSY_INTERVALS = 4;
+
+    /** Between two looks at what a worker serves; the next health check after that takes one. */
+    private static final Duration MODELS_INTERVAL = Duration.ofSeconds(10);
 
     private static final Duration DRAIN_POLL = Duration.ofMillis(100);
 
@@ -318,7 +322,8 @@ public final class FleetMonitor implements FleetTask {
         w.askedNanos = nanoTime.getAsLong();
         w.suspected = false;
         boolean learn = s.worker().state() == WorkerState.STARTING || w.hasOtherRecord(s);
-        probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s));
+        boolean models = w.looksAtModels(s, w.askedNanos);
+        probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s, models));
     }
 
     // On a probe thread: ask, then report back through the inbox.
@@ -332,9 +337,20 @@ public final class FleetMonitor implements FleetTask {
         }
     }
 
-    private void check(Watch w, WorkerStatus s) {
+    /**
+     * @param models whether it is asked what it serves, too
+     */
+    private void check(Watch w, WorkerStatus s, boolean models) {
         WorkerProbe.Health seen = safely(() -> probe.health(s.spec(), s.worker().kind()));
         post(() -> onHealth(w, s, seen));
+        if (models && seen.verdict() == WorkerProbe.Verdict.OK) {
+            try {
+                ServedModels served = probe.served(s.spec());
+                post(() -> registry.serves(w.id, served));
+            } catch (ProbeException | RuntimeException e) {
+                failedProbes.increment(); // it is asked again, and its health is judged elsewhere
+            }
+        }
     }
 
     private static WorkerProbe.Health safely(Supplier<WorkerProbe.Health> question) {
@@ -358,6 +374,7 @@ public final class FleetMonitor implements FleetTask {
             return;
         }
         w.learntFrom = spec;
+        w.modelsNanos = nanoTime.getAsLong();
         w.processGone = false;
         w.failures = 0;
         w.suspicion.computes();
@@ -459,6 +476,7 @@ public final class FleetMonitor implements FleetTask {
         boolean processGone;
         int failures;
         @Nullable WorkerSpec learntFrom;
+        long modelsNanos; // when it was last asked what it serves
         @Nullable WorkerSpec failedFrom; // has been tried, is tried again when the pause is over
         Duration backoff;
         long drainDeadline = NONE;
@@ -478,6 +496,17 @@ public final class FleetMonitor implements FleetTask {
 
         boolean isDue(WorkerStatus s, long now) {
             return dueNanos - now <= 0 || (hasOtherRecord(s) && !s.spec().equals(failedFrom));
+        }
+
+        /** It is time to ask what it serves; then the next time is counted from now. */
+        boolean looksAtModels(WorkerStatus s, long now) {
+            if (!s.spec().models().isEmpty()
+                    || learntFrom == null
+                    || now - modelsNanos < MODELS_INTERVAL.toNanos()) {
+                return false;
+            }
+            modelsNanos = now;
+            return true;
         }
 
         boolean hasOtherRecord(WorkerStatus s) {

@@ -4,6 +4,7 @@ import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import java.io.IOException;
@@ -12,9 +13,11 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
@@ -84,8 +87,8 @@ public final class DialectProbe implements WorkerProbe {
     @Override
     public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
         try {
-            Set<String> listed = spec.models().isEmpty() ? served(spec.url()) : spec.models();
-            Set<String> served = spec.models().isEmpty() ? used(listed) : listed;
+            Listed listed = listed(spec);
+            ServedModels served = listed.used;
             EngineFacts facts = facts(spec);
             int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
             return new WorkerProfile(
@@ -95,7 +98,7 @@ public final class DialectProbe implements WorkerProbe {
                     firstPositive(
                             spec.blockSize(),
                             facts.blockSize(),
-                            defaultBlockSize.applyAsInt(served)),
+                            defaultBlockSize.applyAsInt(served.names())),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
                     spec.capacity().or(facts.capacity()),
@@ -108,25 +111,51 @@ public final class DialectProbe implements WorkerProbe {
                                     spec.url(),
                                     facts.disaggregation().or(spec, facts.kind()),
                                     http),
-                    disagreements(spec, facts, listed.size(), served.size()));
+                    disagreements(spec, facts, listed.count, served.names().size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);
         }
     }
 
-    /** The first of them, as far as they are names: an engine's list has no bound of its own. */
-    private static Set<String> used(Set<String> listed) throws IOException {
+    @Override
+    public ServedModels served(WorkerSpec spec) throws ProbeException {
+        try {
+            return listed(spec).used;
+        } catch (IOException e) {
+            throw new ProbeException(spec.url() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * @param count of the models that are told
+     * @param used the first of them, as far as they are names: an engine's list has no bound of its
+     *     own
+     */
+    private record Listed(int count, ServedModels used) {}
+
+    private Listed listed(WorkerSpec spec) throws IOException {
+        if (!spec.models().isEmpty()) {
+            return new Listed(spec.models().size(), ServedModels.of(spec.models()));
+        }
+        SequencedMap<String, String> all = listed(spec.url());
         Set<String> used =
-                listed.stream()
+                all.keySet().stream()
                         .filter(m -> m.length() <= LONGEST_MODEL)
                         .limit(MOST_MODELS)
-                        .collect(Collectors.toCollection(LinkedHashSet::new));
+                        .collect(Collectors.toSet());
         if (used.isEmpty()) {
             throw new EngineAnswerException(
                     200,
                     "GET /v1/models lists no model of at most " + LONGEST_MODEL + " characters");
         }
-        return used;
+        Map<String, String> bases = new HashMap<>();
+        all.forEach(
+                (model, base) -> {
+                    if (used.contains(model) && used.contains(base)) {
+                        bases.put(model, base);
+                    }
+                });
+        return new Listed(all.size(), new ServedModels(used, bases));
     }
 
     /**
@@ -175,13 +204,13 @@ public final class DialectProbe implements WorkerProbe {
         }
     }
 
-    private Set<String> served(URI worker) throws IOException {
+    private SequencedMap<String, String> listed(URI worker) throws IOException {
         EngineHttp.Answer answer = http.get(worker, "/v1/models");
         if (!answer.ok()) {
             throw new EngineAnswerException(
                     answer.status(), "GET /v1/models answered " + answer.status());
         }
-        Set<String> names = models.read(answer.body());
+        SequencedMap<String, String> names = models.read(answer.body());
         if (names.isEmpty()) {
             throw new EngineAnswerException(200, "GET /v1/models lists no model");
         }

@@ -1,6 +1,7 @@
 package io.warmpath.fleet.probe;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import java.util.List;
@@ -11,6 +12,15 @@ public interface WorkerProbe {
      * @throws ProbeException when it cannot be reached or its answers make no sense
      */
     WorkerProfile learn(WorkerSpec spec) throws ProbeException;
+
+    /**
+     * What it serves now: adapters come and go while an engine runs.
+     *
+     * @throws ProbeException as {@link #learn} does
+     */
+    default ServedModels served(WorkerSpec spec) throws ProbeException {
+        return learn(spec).served();
+    }
 
     /**
      * The cheap question: does its process live, and does it take requests? It costs the engine no

@@ -15,6 +15,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -181,7 +182,7 @@ class AddressGuardTest {
                 new WorkerProfile(
                         EngineKind.SGLANG,
                         "",
-                        Set.of("m"),
+                        ServedModels.of(Set.of("m")),
                         16,
                         false,
                         1,

@@ -1,9 +1,12 @@
 package io.warmpath.fleet.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
@@ -13,6 +16,7 @@ import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PassiveHealth;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.RequestOutcome;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
@@ -30,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -87,7 +92,18 @@ class FleetMonitorTest {
         Verdict health = Verdict.OK;
         Verdict deep = Verdict.OK;
         String problem = "";
+        ServedModels served = ServedModels.of(Set.of("m"));
+        int looks; // at what it serves, beside the other questions
         final List<String> asked = new ArrayList<>();
+
+        @Override
+        public ServedModels served(WorkerSpec spec) throws ProbeException {
+            looks++;
+            if (!problem.isEmpty()) {
+                throw new ProbeException(problem);
+            }
+            return served;
+        }
 
         @Override
         public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
@@ -98,7 +114,7 @@ class FleetMonitorTest {
             return new WorkerProfile(
                     EngineKind.VLLM,
                     "",
-                    Set.of("m"),
+                    served,
                     16,
                     false,
                     1,
@@ -174,6 +190,52 @@ class FleetMonitorTest {
         round();
         assertEquals(WorkerState.READY, worker().state());
         assertEquals(8, monitor.failedProbes());
+    }
+
+    @Test
+    void adapters_that_come_and_go_while_an_engine_runs_are_found() {
+        ready();
+        WorkerSlot slot = worker().ranks().get(0).slot();
+        AdapterBases bases = new AdapterBases();
+        bases.follow(fleet);
+        engine.served = new ServedModels(Set.of("m", "sql"), Map.of("sql", "m"));
+        advance(Duration.ofSeconds(9));
+        assertEquals(List.of("health"), round());
+        assertEquals(0, engine.looks, "not at every check");
+        advance(Duration.ofSeconds(2));
+        assertEquals(List.of("health"), round());
+        assertEquals(1, engine.looks);
+        assertEquals(Set.of("m", "sql"), worker().models());
+        assertEquals("m", bases.of("sql"));
+        assertTrue(fleet.snapshot().knows("sql"));
+        assertEquals(slot, worker().ranks().get(0).slot(), "its cache is the same");
+
+        engine.problem = "GET /v1/models answered 500";
+        advance(Duration.ofSeconds(11));
+        round();
+        assertEquals(Set.of("m", "sql"), worker().models(), "what was known stays");
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(1, monitor.failedProbes());
+
+        engine.problem = "";
+        engine.served = ServedModels.of(Set.of("m"));
+        advance(Duration.ofSeconds(11));
+        round();
+        assertEquals(Set.of("m"), worker().models());
+        assertNull(bases.of("sql"));
+        assertFalse(fleet.snapshot().knows("sql"));
+    }
+
+    @Test
+    void models_that_the_operator_names_are_not_asked_for() {
+        fleet.add(
+                new WorkerSpecBuilder(WorkerSpec.of("http://a:1").url())
+                        .models(Set.of("own"))
+                        .build());
+        round();
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health"), round());
+        assertEquals(0, engine.looks);
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -77,7 +78,7 @@ class LoadPollTest {
                 new WorkerProfile(
                         kind,
                         "",
-                        Set.of("m"),
+                        ServedModels.of(Set.of("m")),
                         16,
                         false,
                         1,

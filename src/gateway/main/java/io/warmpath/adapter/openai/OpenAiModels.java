@@ -6,15 +6,18 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.probe.EngineAnswerException;
 import io.warmpath.fleet.probe.ModelList;
 import java.io.IOException;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
 
-/** Model names of {@code GET /v1/models}; entries without a name are skipped. */
+/**
+ * Models of {@code GET /v1/models}; entries without a name are skipped. vLLM and SGLang write the
+ * base of an adapter as its {@code parent}.
+ */
 public final class OpenAiModels implements ModelList {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @Override
-    public Set<String> read(String body) throws IOException {
+    public SequencedMap<String, String> read(String body) throws IOException {
         JsonNode data;
         try {
             data = JSON.readTree(body).path("data");
@@ -24,11 +27,12 @@ public final class OpenAiModels implements ModelList {
         if (!data.isArray()) {
             throw new EngineAnswerException(200, "GET /v1/models has no list named data");
         }
-        Set<String> names = new LinkedHashSet<>();
+        SequencedMap<String, String> names = new LinkedHashMap<>();
         for (JsonNode model : data) {
             String id = model.path("id").asText("");
             if (!id.isEmpty()) {
-                names.add(id);
+                String base = model.path("parent").asText("");
+                names.put(id, base.equals(id) ? "" : base);
             }
         }
         return names;

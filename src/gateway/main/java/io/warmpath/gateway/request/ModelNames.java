@@ -1,6 +1,7 @@
 package io.warmpath.gateway.request;
 
 import io.warmpath.fault.GatewayError;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetSnapshot;
 import java.time.Duration;
@@ -11,28 +12,38 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * The names that stand for something else: aliases, adapters, models with a namespace, and what
- * operators rewrite while all runs. All others stand for themselves. Any thread; two look-ups.
+ * The names that stand for something else: aliases, adapters, models with a namespace, what
+ * operators rewrite while all runs, and adapters that engines tell of. All others stand for
+ * themselves. Any thread; three look-ups.
  */
 public final class ModelNames {
     /** Every name stands for itself. */
     public static final ModelNames NONE = new ModelNames(Map.of());
 
     private final Map<String, ModelName> byName;
+    private final AdapterBases told;
     private final ModelRewrites rewrites;
 
     public ModelNames(Map<String, ModelName> byName) {
-        this(Map.copyOf(byName), ModelRewrites.NONE);
+        this(byName, new AdapterBases());
     }
 
-    private ModelNames(Map<String, ModelName> byName, ModelRewrites rewrites) {
+    /**
+     * @param told the bases of adapters that are not among the names
+     */
+    public ModelNames(Map<String, ModelName> byName, AdapterBases told) {
+        this(Map.copyOf(byName), told, ModelRewrites.NONE);
+    }
+
+    private ModelNames(Map<String, ModelName> byName, AdapterBases told, ModelRewrites rewrites) {
         this.byName = byName;
+        this.told = told;
         this.rewrites = rewrites;
     }
 
     /** The same behind what operators rewrite. */
     public ModelNames behind(ModelRewrites first) {
-        return new ModelNames(byName, first);
+        return new ModelNames(byName, told, first);
     }
 
     /**
@@ -67,7 +78,33 @@ public final class ModelNames {
     /** What a name stands for by itself. */
     public ModelName of(String asked) {
         ModelName known = byName.get(asked);
-        return known == null ? ModelName.plain(asked) : known;
+        if (known != null) {
+            return known;
+        }
+        if (told.isEmpty()) {
+            return ModelName.plain(asked);
+        }
+        String base = told.of(asked);
+        if (base != null) {
+            return adapter(asked, asked, base);
+        }
+        int colon = asked.indexOf(':'); // SGLang's way to name an adapter
+        String served = asked.substring(colon + 1);
+        String before = asked.substring(0, Math.max(0, colon));
+        return before.equals(told.of(served))
+                ? adapter(asked, served, before)
+                : ModelName.plain(asked);
+    }
+
+    /** With the namespace of its base. */
+    private ModelName adapter(String asked, String served, String base) {
+        ModelName of = byName.get(base);
+        return new ModelName(asked, served, base, of == null ? "" : of.namespace());
+    }
+
+    /** The model whose tokens a name has: an adapter's base, else what the name stands for. */
+    public String base(String asked) {
+        return of(asked).base();
     }
 
     /**

@@ -13,6 +13,7 @@ import io.warmpath.pool.VllmPages;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Which pool a worker is in, by what it and the operator say. Immutable. */
 sealed interface PoolMembership {
@@ -80,13 +81,14 @@ sealed interface PoolMembership {
         if (!m.modelName().isEmpty()) {
             return m.modelName();
         }
-        if (worker.models().size() != 1) {
+        Set<String> own = worker.served().own();
+        if (own.size() != 1) {
             throw new IllegalArgumentException(
                     "it serves "
-                            + worker.models()
+                            + own
                             + ": which of them begins its keys has to be told by model_name");
         }
-        return worker.models().iterator().next();
+        return own.iterator().next();
     }
 
     private static PageRecipe recipe(VllmStoreMetadata m) {

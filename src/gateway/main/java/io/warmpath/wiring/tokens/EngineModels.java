@@ -17,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -45,7 +44,6 @@ public final class EngineModels implements FleetListener {
     private final ModelFolders folders;
     private final EngineTokenizer engines;
     private final Predicate<Worker> trusted;
-    private final Map<String, List<String>> adapters;
     private final Executor threads;
     private final TokenOrigins origins;
 
@@ -55,7 +53,6 @@ public final class EngineModels implements FleetListener {
     /**
      * @param engines that tell their own tokens of the probes
      * @param trusted whose word on folders of this machine is followed
-     * @param adapters of each model, which have its tokens
      * @param threads run what blocks
      * @param origins told what was taken, and of each worker that is ready after the look
      */
@@ -65,7 +62,6 @@ public final class EngineModels implements FleetListener {
             ModelFolders folders,
             EngineTokenizer engines,
             Predicate<Worker> trusted,
-            Map<String, List<String>> adapters,
             Executor threads,
             TokenOrigins origins) {
         this.tokens = tokens;
@@ -73,7 +69,6 @@ public final class EngineModels implements FleetListener {
         this.folders = folders;
         this.engines = engines;
         this.trusted = trusted;
-        this.adapters = Map.copyOf(adapters);
         this.threads = threads;
         this.origins = origins;
     }
@@ -147,16 +142,15 @@ public final class EngineModels implements FleetListener {
         if (folder == null) {
             return "there is no tokenizer.json of it on this machine";
         }
-        Set<String> all = new TreeSet<>(models);
-        models.forEach(model -> all.addAll(adapters.getOrDefault(model, List.of())));
         String model = models.iterator().next();
         String problem =
-                tokens.offer(all, ModelSource.of(folder), trial -> compare(worker, model, trial));
+                tokens.offer(
+                        models, ModelSource.of(folder), trial -> compare(worker, model, trial));
         if (problem.isEmpty()) {
-            origins.took(all);
+            origins.took(models);
             LOG.infof(
                     "Model %s: tokens are made here, from the files of engine %s (%s)",
-                    String.join(", ", all), worker.name(), folder);
+                    String.join(", ", models), worker.name(), folder);
         }
         return problem;
     }

@@ -9,6 +9,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.fleet.source.SourceName;
 import io.warmpath.gateway.prompt.EngineIds;
+import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.model.ModelFolders;
@@ -32,6 +33,7 @@ public final class EngineTokenParts implements AutoCloseable {
     private final EngineIds ids;
 
     /**
+     * @param names what stands for what
      * @param takesTexts decisions look at prompts, if need be at their texts
      * @param settled told of a worker once it is clear where its models' tokens come from
      */
@@ -42,6 +44,7 @@ public final class EngineTokenParts implements AutoCloseable {
             EngineParts engines,
             MeterRegistry meters,
             ModelTokens tokens,
+            ModelNames names,
             boolean takesTexts,
             Consumer<Worker> settled) {
         this.config = config;
@@ -54,7 +57,11 @@ public final class EngineTokenParts implements AutoCloseable {
                         questions.tokenizer(), questions.executor(), meters, System::nanoTime);
         origins =
                 new TokenOrigins(
-                        tokens::has, ModelSettings.askingEngines(config), takesTexts, settled);
+                        tokens::has,
+                        ModelSettings.askingEngines(config),
+                        names::base,
+                        takesTexts,
+                        settled);
         ids = questions.ids(origins::asksEngines, config.tokens().deadline());
     }
 
@@ -67,7 +74,6 @@ public final class EngineTokenParts implements AutoCloseable {
                         ModelFolders.of(System.getenv(), System.getProperty("user.home")),
                         questions.tokenizer(),
                         trusted(config.tokens().engineFiles(), sources),
-                        ModelSettings.adapters(config),
                         questions.executor(),
                         origins));
         origins.bind(meters, () -> registry.snapshot().workers(), ids::isAbsent);

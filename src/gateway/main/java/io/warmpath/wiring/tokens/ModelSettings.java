@@ -3,12 +3,12 @@ package io.warmpath.wiring.tokens;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.tokens.AskEngine;
 import io.warmpath.config.tokens.ModelConfig;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.tokens.model.ModelSource;
 import io.warmpath.tokens.model.ModelSources;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,9 +24,10 @@ public final class ModelSettings {
     /**
      * What clients' names stand for.
      *
+     * @param told the bases of adapters that the configuration does not name
      * @throws IllegalArgumentException naming the key and what is wrong
      */
-    public static ModelNames names(WarmpathConfig config) {
+    public static ModelNames names(WarmpathConfig config, AdapterBases told) {
         Map<String, String> bases = bases(config);
         Map<String, ModelName> names = new HashMap<>();
         bases.forEach(
@@ -66,7 +67,7 @@ public final class ModelSettings {
                                                 + "`, which is the name of another model");
                             }
                         });
-        return new ModelNames(all);
+        return new ModelNames(all, told);
     }
 
     /**
@@ -83,7 +84,7 @@ public final class ModelSettings {
     }
 
     /**
-     * Which files are whose. Those of adapters are those of their bases.
+     * Which files are whose. Adapters have those of their bases, and none of their own.
      *
      * @throws IllegalArgumentException naming the key and what is wrong
      */
@@ -106,45 +107,28 @@ public final class ModelSettings {
                 config.tokens().defaultTokenizer().map(file -> ModelSource.of(Path.of(file)));
         bases(config)
                 .forEach(
-                        (adapter, base) -> {
-                            ModelSource shared = sources.get(base);
-                            if (shared != null) {
+                        (adapter, base) ->
                                 require(
-                                        sources.putIfAbsent(adapter, shared) == null,
+                                        !sources.containsKey(adapter),
                                         adapter,
                                         "path",
                                         "is set for an adapter, which has the tokens of `"
                                                 + base
-                                                + "`");
-                            }
-                        });
+                                                + "`"));
         return new ModelSources(sources, others.orElse(null));
     }
 
-    /** What is said of whether engines are asked about prompts; of adapters with their bases. */
+    /** What is said of whether engines are asked about prompts, by model; not of adapters. */
     public static Map<String, Boolean> askingEngines(WarmpathConfig config) {
         Map<String, Boolean> models = new TreeMap<>();
         entries(config)
                 .forEach(
                         (model, entry) -> {
                             if (entry.askEngine() != AskEngine.AUTO) {
-                                boolean asks = entry.askEngine() == AskEngine.TRUE;
-                                models.put(model, asks);
-                                entry.lora().orElse(List.of()).forEach(a -> models.put(a, asks));
+                                models.put(model, entry.askEngine() == AskEngine.TRUE);
                             }
                         });
         return models;
-    }
-
-    /** The adapters of each model that has some. */
-    public static Map<String, List<String>> adapters(WarmpathConfig config) {
-        Map<String, List<String>> adapters = new TreeMap<>();
-        bases(config)
-                .forEach(
-                        (adapter, base) ->
-                                adapters.computeIfAbsent(base, b -> new ArrayList<>())
-                                        .add(adapter));
-        return adapters;
     }
 
     private static @Nullable ModelSource source(String model, ModelConfig entry) {

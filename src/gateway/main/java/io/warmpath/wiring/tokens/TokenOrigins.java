@@ -15,6 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jboss.logging.Logger;
 
 /**
@@ -49,6 +50,7 @@ public final class TokenOrigins {
 
     private final Predicate<String> hasFiles;
     private final Map<String, Boolean> byModel;
+    private final UnaryOperator<String> bases;
     private final boolean takesTexts;
     private final Consumer<Worker> settled;
     private final Set<String> fromEngines = ConcurrentHashMap.newKeySet();
@@ -57,23 +59,26 @@ public final class TokenOrigins {
     /**
      * @param hasFiles a model's files are in service
      * @param byModel whether engines are asked about a model's prompts, where that is configured
+     * @param bases the model that an adapter belongs to; any other name itself
      * @param takesTexts decisions look at prompts, if need be at their texts
      * @param settled told of a worker once it is clear where its models' tokens come from
      */
     public TokenOrigins(
             Predicate<String> hasFiles,
             Map<String, Boolean> byModel,
+            UnaryOperator<String> bases,
             boolean takesTexts,
             Consumer<Worker> settled) {
         this.hasFiles = hasFiles;
         this.byModel = Map.copyOf(byModel);
+        this.bases = bases;
         this.takesTexts = takesTexts;
         this.settled = settled;
     }
 
     /** Its prompts are asked from engines as far as files here do not give their tokens. */
     public boolean asksEngines(String model) {
-        Boolean configured = byModel.get(model);
+        Boolean configured = byModel.get(bases.apply(model));
         return configured != null ? configured : takesTexts && !hasFiles.test(model);
     }
 
@@ -82,7 +87,7 @@ public final class TokenOrigins {
      */
     Origin of(Worker worker, String model, boolean absent) {
         if (hasFiles.test(model)) {
-            return fromEngines.contains(model) ? Origin.ENGINES_FILES : Origin.FILES;
+            return fromEngines.contains(bases.apply(model)) ? Origin.ENGINES_FILES : Origin.FILES;
         }
         if (asksEngines(model) && worker.kind() != EngineKind.OPENAI && !absent) {
             return Origin.ENGINE;
@@ -133,14 +138,14 @@ public final class TokenOrigins {
         fromEngines.addAll(models);
     }
 
-    /** It is clear now; tells once of each of its models, if it is ready. */
+    /** It is clear now; tells once of each of its models but adapters, if it is ready. */
     void say(Worker worker) {
         settled.accept(worker);
         if (worker.state() != WorkerState.READY || !takesTexts) {
             return;
         }
         for (String model : worker.models()) {
-            if (said.size() >= MAX_SAID || !said.add(model)) {
+            if (!bases.apply(model).equals(model) || said.size() >= MAX_SAID || !said.add(model)) {
                 continue;
             }
             switch (of(worker, model, false)) {

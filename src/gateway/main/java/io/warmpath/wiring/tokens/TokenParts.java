@@ -6,6 +6,7 @@ import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.tokens.TokenizerImplementation;
 import io.warmpath.config.tokens.TokensConfig;
+import io.warmpath.fleet.AdapterBases;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.tokens.ModelTokens;
 import io.warmpath.tokens.PromptTokens;
@@ -26,15 +27,17 @@ public final class TokenParts implements AutoCloseable {
 
     /**
      * @param plan how much memory prompts may have
+     * @param told the bases of adapters, as engines tell
      */
-    public TokenParts(WarmpathConfig config, MemoryPlan plan, Vertx vertx) {
-        names = ModelSettings.names(config);
+    public TokenParts(WarmpathConfig config, MemoryPlan plan, Vertx vertx, AdapterBases told) {
+        names = ModelSettings.names(config, told);
         models =
                 new ModelTokens(
                         ModelSettings.sources(config),
                         loader(config.tokens(), config.index().nativePath().map(Path::of)),
                         plan.tokens(TokensOptions.DEFAULT),
-                        System::nanoTime);
+                        System::nanoTime,
+                        names::base);
         reloads = new ModelReloads(vertx, models, config.tokens().reloadInterval());
         threads = new TokenThreads(config.tokens().threads(), config.tokens().queueSize());
     }

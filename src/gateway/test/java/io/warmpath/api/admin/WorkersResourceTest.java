@@ -23,6 +23,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -148,7 +149,7 @@ class WorkersResourceTest {
                 new WorkerProfile(
                         EngineKind.VLLM,
                         "0.32.0",
-                        Set.of("m"),
+                        ServedModels.of(Set.of("m")),
                         32,
                         false,
                         2,

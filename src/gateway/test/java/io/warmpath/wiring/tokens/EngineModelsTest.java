@@ -54,14 +54,20 @@ class EngineModelsTest {
                         ModelSources.of(Map.of(), null),
                         new HuggingFaceModelLoader(),
                         TokensOptions.DEFAULT,
-                        System::nanoTime);
-        origins = new TokenOrigins(tokens::has, Map.of(), true, worker -> {});
+                        System::nanoTime,
+                        EngineModelsTest::base);
+        origins =
+                new TokenOrigins(tokens::has, Map.of(), EngineModelsTest::base, true, worker -> {});
     }
 
     @AfterEach
     void close() {
         tokens.close();
         logs.close();
+    }
+
+    private static String base(String model) {
+        return model.equals("sql") ? "m" : model;
     }
 
     private static Worker worker(EngineKind kind, WorkerState state) {
@@ -81,7 +87,6 @@ class EngineModelsTest {
                 new ModelFolders(List.of()),
                 engines,
                 worker -> trusted,
-                Map.of("m", List.of("sql")),
                 Runnable::run,
                 origins);
     }
@@ -112,7 +117,7 @@ class EngineModelsTest {
         assertEquals("engine's files", origin("sql"));
         assertEquals(
                 List.of(
-                        "Model m, sql: tokens are made here, from the files of engine w1 ("
+                        "Model m: tokens are made here, from the files of engine w1 ("
                                 + DemoModel.directory().toAbsolutePath()
                                 + ")"),
                 logs.at(Level.INFO));

@@ -7,13 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.setting.SettingCatalog;
+import io.warmpath.fleet.AdapterBases;
+import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.ServedModels;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.model.ModelSource;
 import io.warmpath.tokens.model.ModelSources;
 import io.warmpath.wiring.TestConfig;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -41,7 +48,8 @@ class ModelSettingsTest {
                                 LLAMA + "lora", "sql,law",
                                 LLAMA + "namespace", "blue",
                                 SQL + "aliases", "db",
-                                SQL + "namespace", "red"));
+                                SQL + "namespace", "red"),
+                        new AdapterBases());
         assertEquals(new ModelName("small", "llama-3.1", "llama-3.1", "blue"), names.of("small"));
         assertEquals(new ModelName("law", "law", "llama-3.1", "blue"), names.of("law"));
         assertEquals(new ModelName("sql", "sql", "llama-3.1", "red"), names.of("sql"));
@@ -50,6 +58,35 @@ class ModelSettingsTest {
                 new ModelName("llama-3.1:sql", "sql", "llama-3.1", "red"),
                 names.of("llama-3.1:sql"));
         assertEquals(ModelName.plain("other"), names.of("other"));
+    }
+
+    @Test
+    void adapters_that_engines_tell_of_stand_beside_those_that_are_configured() {
+        AdapterBases told = new AdapterBases();
+        ModelNames names =
+                ModelSettings.names(
+                        config(LLAMA + "aliases", "small", LLAMA + "namespace", "blue"), told);
+        assertEquals(ModelName.plain("sql"), names.of("sql"));
+        told.take(
+                new FleetSnapshot(
+                        1,
+                        List.of(
+                                Worker.builder(1, "w", URI.create("http://w"))
+                                        .served(
+                                                new ServedModels(
+                                                        Set.of("llama-3.1", "q", "sql", "law"),
+                                                        Map.of("sql", "llama-3.1", "law", "q")))
+                                        .ranks(List.of(new Worker.Rank(0, new WorkerSlot(1))))
+                                        .build())));
+        assertEquals(new ModelName("sql", "sql", "llama-3.1", "blue"), names.of("sql"));
+        assertEquals("sql", names.of("sql").lora());
+        assertEquals(new ModelName("law", "law", "q", ""), names.of("law"));
+        assertEquals(new ModelName("q:law", "law", "q", ""), names.of("q:law"));
+        assertEquals(ModelName.plain("q:sql"), names.of("q:sql"));
+        assertEquals(ModelName.plain(":law"), names.of(":law"));
+        assertEquals("llama-3.1", names.base("sql"));
+        assertEquals("llama-3.1", names.base("small"));
+        assertEquals("other", names.base("other"));
     }
 
     @Test
@@ -75,8 +112,6 @@ class ModelSettingsTest {
         assertEquals(
                 Map.of(
                         "llama-3.1",
-                        llama,
-                        "sql",
                         llama,
                         "q",
                         ModelSource.of(Path.of("/m/q.json")),
@@ -131,7 +166,7 @@ class ModelSettingsTest {
     }
 
     private static void check(WarmpathConfig config) {
-        ModelSettings.names(config);
+        ModelSettings.names(config, new AdapterBases());
         ModelSettings.sources(config);
     }
 

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -40,11 +41,21 @@ public final class ModelShelf {
     private final long cacheBytes;
     private final long cacheShare;
     private final TokensCounters counters;
+    private final UnaryOperator<String> bases;
     private final LongAdder formerEvictions = new LongAdder();
     private volatile boolean closed;
 
+    /**
+     * @param bases the model whose tokens a name without files of its own has; any other name gives
+     *     itself
+     */
     public ModelShelf(
-            ModelSources sources, ModelLoader loader, long cacheBytes, TokensCounters counters) {
+            ModelSources sources,
+            ModelLoader loader,
+            long cacheBytes,
+            TokensCounters counters,
+            UnaryOperator<String> bases) {
+        this.bases = bases;
         this.sources = sources;
         this.loader = loader;
         this.counters = counters;
@@ -70,7 +81,7 @@ public final class ModelShelf {
 
     /** What is in service now, with other counters and caches. */
     public ModelShelf copy(long cacheBytes, TokensCounters others) {
-        ModelShelf copy = new ModelShelf(sources, loader, cacheBytes, others);
+        ModelShelf copy = new ModelShelf(sources, loader, cacheBytes, others, bases);
         Map<ModelSource, ModelSlot> now = slots;
         Map<ModelSource, ModelSlot> all = new LinkedHashMap<>(copy.slots);
         now.forEach(
@@ -97,8 +108,7 @@ public final class ModelShelf {
      * tokenizer or none: with the fallback's it would get wrong ids.
      */
     public @Nullable ServedModel enter(String name) {
-        ModelSlot named = byName.get(name);
-        ModelSlot slot = named == null ? fallback : named;
+        ModelSlot slot = find(name);
         if (slot == null) {
             return null;
         }
@@ -148,15 +158,20 @@ public final class ModelShelf {
         }
     }
 
+    private @Nullable ModelSlot find(String name) {
+        ModelSlot named = byName.get(name);
+        return named != null ? named : byName.getOrDefault(bases.apply(name), fallback);
+    }
+
     /** Some files are in service for this name. */
     public boolean has(String name) {
-        ModelSlot slot = byName.getOrDefault(name, fallback);
+        ModelSlot slot = find(name);
         return slot != null && slot.model != null;
     }
 
     /** Some files are set up for this name. */
     public boolean knows(String name) {
-        return fallback != null || byName.containsKey(name);
+        return find(name) != null;
     }
 
     public Optional<String> anyModel() {
