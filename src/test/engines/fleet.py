@@ -231,6 +231,8 @@ class Sglang(Engine):
                     "local_hostname": "127.0.0.1", "metadata_server": "P2PHANDSHAKE",
                     "global_segment_size": 268435456, "protocol": "tcp", "device_name": ""})]
         env = {**OFFLINE, "SGLANG_USE_CPU_ENGINE": "1", "PYTHONPATH": str(pathlib.Path(__file__).parent / "stand_in")}
+        if adapters:
+            env["PYTHONPATH"] = f"{pathlib.Path(__file__).parent / 'without_gpu'}:{env['PYTHONPATH']}"
         if dp > 1:  # one list of cores per rank
             env["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(str(i % os.cpu_count()) for i in range(dp))
         pin = [] if core is None else ["taskset", "-c", core]

@@ -49,7 +49,7 @@ class Mooncake(Half):
         super().__init__(role, name, "MooncakeConnector", kv_connector_extra_config={"mooncake_protocol": "tcp"})
         # Without it the engine that decodes counts all that it was handed as cached: the client's usage is not what was reported.
         self.registry = free_port() if role == "prefill" else 0
-        self.env |= {"PYTHONPATH": f"{HERE / 'halves'}:{mooncake()}", "MC_FORCE_TCP": "1", "VLLM_HOST_IP": "127.0.0.1",
+        self.env |= {"PYTHONPATH": f"{HERE / 'without_gpu'}:{mooncake()}", "MC_FORCE_TCP": "1", "VLLM_HOST_IP": "127.0.0.1",
                      "VLLM_MOONCAKE_BOOTSTRAP_PORT": str(self.registry or free_port()), "VLLM_MOONCAKE_ABORT_REQUEST_TIMEOUT": "30"}
 
 

@@ -26,7 +26,7 @@ class Half(Sglang):
         super().__init__(name, extra=[
             "--disaggregation-mode", role, "--disaggregation-transfer-backend", "mooncake_tcp",
             "--disaggregation-bootstrap-port", str(self.registry)], **more)
-        self.env |= {"PYTHONPATH": f"{HERE / 'halves'}:{self.env['PYTHONPATH']}", "SGLANG_HOST_IP": "127.0.0.1",
+        self.env |= {"PYTHONPATH": f"{HERE / 'without_gpu'}:{self.env['PYTHONPATH']}", "SGLANG_HOST_IP": "127.0.0.1",
                      "SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT": "30", "SGLANG_DISAGGREGATION_WAITING_TIMEOUT": "30"}
 
 

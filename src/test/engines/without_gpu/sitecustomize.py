@@ -1,5 +1,5 @@
-"""Lets engines hand KV caches over on a machine without a GPU. Everything else of the hand-over (registry, rooms, handshake, transfer over TCP) is the
-real thing.
+"""Lets engines do on a machine without a GPU what they try with one only: hand KV caches over, and serve LoRA adapters. Everything else (registry, rooms,
+handshake, transfer over TCP; loading, computing and caching with an adapter) is the real thing.
 
 Our own; put its folder on PYTHONPATH.
 """
@@ -18,7 +18,19 @@ def vllm_connector(module):
     module.torch.accelerator.current_device_index = lambda: 0
 
 
+def sglang_adapters(module):
+    """It pins memory that goes to the GPU later; without CUDA there is none to pin."""
+    torch = module.torch
+    for name in ("tensor", "empty", "zeros"):
+        def unpinned(*given, make=getattr(torch, name), pin_memory=False, **more):
+            return make(*given, **more)
+
+        setattr(torch, name, unpinned)
+    torch.Tensor.pin_memory = lambda self, *given: self
+
+
 CHANGED = {
+    "sglang.srt.lora.layers": sglang_adapters,
     "sglang.srt.disaggregation.mooncake.conn": sglang_sender,
     "vllm.distributed.kv_transfer.kv_connector.v1.mooncake.mooncake_connector": vllm_connector,
 }
