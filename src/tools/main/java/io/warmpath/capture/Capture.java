@@ -21,6 +21,7 @@ record Capture(String name, String engine, String kind, int blockSize, List<Line
 
     /**
      * @param prompt token ids, null when the recording has none
+     * @param lora adapter that is asked, empty when it is the model itself
      * @param salt cache salt, empty when absent
      * @param extraKey true when the request separates its cache by a key that events do not show
      * @param rank data-parallel rank the client asked for
@@ -30,6 +31,7 @@ record Capture(String name, String engine, String kind, int blockSize, List<Line
             String id,
             String step,
             int @Nullable [] prompt,
+            String lora,
             String salt,
             boolean extraKey,
             OptionalInt rank)

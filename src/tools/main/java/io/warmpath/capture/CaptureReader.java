@@ -87,7 +87,7 @@ final class CaptureReader {
 
     private static Capture.Request withPrompt(Capture.Request r, int @Nullable [] prompt) {
         return new Capture.Request(
-                r.time(), r.id(), r.step(), prompt, r.salt(), r.extraKey(), r.rank());
+                r.time(), r.id(), r.step(), prompt, r.lora(), r.salt(), r.extraKey(), r.rank());
     }
 
     private void line(String text) throws JsonProcessingException {
@@ -117,9 +117,17 @@ final class CaptureReader {
                         need(o, "id").asText(),
                         o.path("step").asText(""),
                         ids(o.path("prompt_ids")),
+                        lora(body),
                         body.path("cache_salt").asText(""),
                         body.hasNonNull("extra_key"),
                         number(body, "routed_dp_rank")));
+    }
+
+    /** By SGLang's own field, or as a model beside the one that the engine was started with. */
+    private String lora(JsonNode body) {
+        String model = body.path("model").asText("");
+        String own = meta == null ? "" : meta.path("model").asText("");
+        return body.path("lora_path").asText(model.equals(own) ? "" : model);
     }
 
     private void response(double time, JsonNode o) {

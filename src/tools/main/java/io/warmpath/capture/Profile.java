@@ -7,10 +7,10 @@ import io.warmpath.prefix.PrefixSpace;
  *
  * @param computesLastToken the last prompt token is always computed, so of a prompt of exactly n
  *     blocks at most n-1 count
- * @param salted {@code cache_salt} separates caches
+ * @param apart {@code cache_salt} and adapters separate caches
  */
-record Profile(boolean computesLastToken, boolean salted) {
-    /** Simulators count every block and pay no heed to the salt; real engines do both properly. */
+record Profile(boolean computesLastToken, boolean apart) {
+    /** Simulators count every block and pay no heed to salts; real engines do both properly. */
     static Profile of(String kind) {
         return switch (kind) {
             case "llmd", "dynmock" -> new Profile(false, false);
@@ -19,9 +19,7 @@ record Profile(boolean computesLastToken, boolean salted) {
     }
 
     PrefixSpace space(Capture.Request request) {
-        return salted && !request.salt().isEmpty()
-                ? new PrefixSpace("", request.salt())
-                : PrefixSpace.NONE;
+        return apart ? new PrefixSpace(request.lora(), request.salt()) : PrefixSpace.NONE;
     }
 
     /** Tokens that count as cached when {@code depth} blocks are there. */

@@ -55,8 +55,9 @@ public interface ModelConfig {
 
     @Setting(
             doc =
-                    "Its LoRA adapters, as engines list them. They have its tokens, and blocks"
-                            + " of their own.",
+                    "Its LoRA adapters, as engines list them, where engines do not tell whose they"
+                            + " are (vLLM and SGLang do). They have its tokens, and blocks of their"
+                            + " own.",
             unit = "name,name,...")
     Optional<List<String>> lora();
 }

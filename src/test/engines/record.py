@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
+
+    record.py adapters vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+"""
+import json
+import pathlib
+import random
+import sys
+import threading
+import time
+import urllib.request
+
+import zmq
+
+from fleet import NAME, Failed, Sglang, Vllm, adapter, check, post, running
+
+QUIET_S = 0.6  # between a request and the next: its events have come by then
+VOCABULARY = 1000  # of the ids that prompts are made of
+
+
+class Recorder:
+    """One engine, one request after the other."""
+
+    def __init__(self, engine, out, note):
+        self.engine, self.out, self.began, self.count = engine, out, time.monotonic(), 0
+        self.lock = threading.Lock()
+        version = json.loads(urllib.request.urlopen(f"{engine.url}{'/version' if engine.kind == 'vllm' else '/server_info'}").read())["version"]
+        self.line("meta", engine=f"{engine.kind} {version}", kind=engine.kind, block_size=engine.page, model=NAME, note=note)
+        self.socket = zmq.Context.instance().socket(zmq.SUB)
+        self.socket.connect(f"tcp://127.0.0.1:{engine.events}")
+        self.socket.subscribe(b"")
+        threading.Thread(target=self.listen, daemon=True).start()
+        time.sleep(1)  # ZeroMQ tells nobody when a subscription has arrived
+
+    def line(self, what, /, **fields):
+        with self.lock:
+            self.out.write(json.dumps({"t": round(time.monotonic() - self.began, 4), "k": what, **fields}, separators=(",", ":")) + "\n")
+
+    def listen(self):
+        while True:
+            self.line("event", src=0, frames=[f.hex() for f in self.socket.recv_multipart()])
+
+    def ask(self, step, ids, lora=None, salt=None, tokens=2):
+        self.count += 1
+        name = f"r{self.count:04}"
+        sampling = {"temperature": 0, "ignore_eos": True}
+        if self.engine.kind == "vllm":
+            path, body = "/v1/completions", {"model": lora or NAME, "prompt": ids, "max_tokens": tokens, "return_token_ids": True, **sampling}
+        else:
+            path, body = "/generate", {"input_ids": ids, "sampling_params": {"max_new_tokens": tokens, **sampling}, **({"lora_path": lora} if lora else {})}
+        if salt:
+            body["cache_salt"] = salt
+        self.line("request", id=name, step=step, path=path, body=body, prompt_ids=ids)
+        asked = urllib.request.Request(self.engine.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+        if self.engine.kind == "vllm":
+            usage = said["usage"]
+            cached, output = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0, said["choices"][0]["token_ids"]
+            counts = usage["prompt_tokens"], usage["completion_tokens"]
+        else:
+            meta = said["meta_info"]
+            cached, output, counts = meta["cached_tokens"], said["output_ids"], (meta["prompt_tokens"], meta["completion_tokens"])
+        self.line("response", id=name, status=200, prompt_tokens=counts[0], completion_tokens=counts[1], cached_tokens=cached, output_ids=output, prompt_ids=ids)
+        time.sleep(QUIET_S)
+        return cached
+
+
+def adapters(kind):
+    """Base and adapters on the same prompts, longer ones and salts; an adapter that is loaded while the engine runs."""
+    engine = (Vllm if kind == "vllm" else Sglang)(adapters=["law"])
+
+    def play(r):
+        drawn = random.Random(1)
+        block = engine.page
+        a, b, more = ([drawn.randrange(100, VOCABULARY) for _ in range(n)] for n in (5 * block + 7, 3 * block, 2 * block))
+        for lora in (None, "law"):
+            r.ask(f"{lora or 'base'}: new", a, lora)
+            check(r.ask(f"{lora or 'base'}: repeat", a, lora) > 0, "a repeated prompt is not cached")
+        r.ask("law: longer", a + more, "law")
+        r.ask("base: longer", a + more)
+        r.ask("law: an exact multiple", b, "law")
+        r.ask("law: an exact multiple, repeat", b, "law")
+        for lora in (None, "law"):
+            r.ask(f"{lora or 'base'}: salted", a, lora, salt="team")
+            r.ask(f"{lora or 'base'}: salted, repeat", a, lora, salt="team")
+        load = "/v1/load_lora_adapter" if kind == "vllm" else "/load_lora_adapter"
+        check(post(engine.url + load, json_body={"lora_name": "late", "lora_path": str(adapter("late"))}) == 200, "the engine does not load an adapter")
+        r.ask("late: new", a, "late")
+        r.ask("late: repeat", a, "late")
+        r.ask("base: after all", a)
+
+    return engine, play
+
+
+PLAYS = {"adapters": adapters}
+
+
+def main(what, kind, out):
+    engine, play = PLAYS[what](kind)
+    with running(engine), open(out, "w", encoding="ascii") as file:
+        recorder = Recorder(engine, file, PLAYS[what].__doc__)
+        play(recorder)
+        time.sleep(1)
+    print(f"{out}: {recorder.count} requests, {pathlib.Path(out).stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] not in PLAYS:
+        sys.exit(__doc__)
+    try:
+        main(*sys.argv[1:])
+    except Failed as problem:
+        sys.exit(f"record: {problem}")
