@@ -77,8 +77,13 @@ public record Worker(
         return toBuilder().taints(record.taints()).weight(record.weightOrUsual()).build();
     }
 
-    /** Gets requests, be it few. */
+    /** Is well enough for requests, be it few. */
     public boolean available() {
         return state == WorkerState.READY || state == WorkerState.TRIAL;
+    }
+
+    /** Gets requests, be it few. */
+    public boolean serves() {
+        return available() && disaggregation.role() != Role.ENCODE;
     }
 }

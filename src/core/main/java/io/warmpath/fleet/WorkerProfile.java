@@ -8,7 +8,7 @@ import java.util.Set;
  * defaults last.
  *
  * @param version of the engine, may be empty
- * @param models at least one
+ * @param models at least one, and none of a worker that encodes for others
  * @param blockSize tokens per KV block
  * @param blockSizeAssumed neither operator nor engine told it
  * @param dpSize data-parallel ranks, at least 1
@@ -39,7 +39,8 @@ public record WorkerProfile(
         models = Set.copyOf(models);
         events = List.copyOf(events);
         disagreements = List.copyOf(disagreements);
-        if (models.isEmpty() || blockSize <= 0 || dpSize <= 0) {
+        boolean encodes = disaggregation.role() == Role.ENCODE;
+        if (models.isEmpty() != encodes || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not "
                             + models

@@ -84,8 +84,15 @@ public final class DialectProbe implements WorkerProbe {
     @Override
     public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
         try {
-            Set<String> listed = spec.models().isEmpty() ? served(spec.url()) : spec.models();
-            Set<String> served = spec.models().isEmpty() ? used(listed) : listed;
+            boolean encodes = spec.role() == Role.ENCODE;
+            if (encodes) {
+                requireHealth(spec);
+            }
+            Set<String> listed =
+                    encodes
+                            ? Set.of()
+                            : spec.models().isEmpty() ? served(spec.url()) : spec.models();
+            Set<String> served = !encodes && spec.models().isEmpty() ? used(listed) : listed;
             EngineFacts facts = facts(spec);
             int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
             return new WorkerProfile(
@@ -111,6 +118,14 @@ public final class DialectProbe implements WorkerProbe {
                     disagreements(spec, facts, listed.size(), served.size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);
+        }
+    }
+
+    /** An engine that encodes media has a health check; SGLang's tells nothing else of itself. */
+    private void requireHealth(WorkerSpec spec) throws ProbeException {
+        Health seen = health(spec, EngineKind.OPENAI);
+        if (seen.verdict() != Verdict.OK) {
+            throw new ProbeException(seen.detail());
         }
     }
 
@@ -157,7 +172,8 @@ public final class DialectProbe implements WorkerProbe {
                 spec.capacity().batchedTokens(),
                 facts.capacity().batchedTokens());
         Role told = facts.disaggregation().role();
-        if (spec.role() != null && spec.role() != told && facts.kind() == EngineKind.SGLANG) {
+        boolean tells = facts.kind() == EngineKind.SGLANG && spec.role() != Role.ENCODE;
+        if (spec.role() != null && spec.role() != told && tells) {
             all.add(
                     "role: "
                             + spec.role().label()
@@ -191,7 +207,8 @@ public final class DialectProbe implements WorkerProbe {
     private EngineFacts facts(WorkerSpec spec) throws IOException {
         EngineKind configured = spec.kind();
         for (EngineDialect dialect : dialects) {
-            if (configured == null || configured == dialect.kind()) {
+            boolean fits = configured == null || configured == dialect.kind();
+            if (fits && spec.role() != Role.ENCODE) {
                 Optional<EngineFacts> facts = dialect.ask(spec.url(), http);
                 if (facts.isPresent()) {
                     return facts.get();
@@ -241,7 +258,7 @@ public final class DialectProbe implements WorkerProbe {
                 () ->
                         healthPath.isPresent()
                                 ? configured(spec, healthPath.get())
-                                : dialect(kind).health(spec.url(), http, patience));
+                                : asked(spec, kind).health(spec.url(), http, patience));
     }
 
     @Override
@@ -250,12 +267,17 @@ public final class DialectProbe implements WorkerProbe {
                 () ->
                         healthPath.isPresent()
                                 ? configured(spec, healthPath.get())
-                                : dialect(kind).deepHealth(spec.url(), http, patience));
+                                : asked(spec, kind).deepHealth(spec.url(), http, patience));
     }
 
     /** The operator's own path is the only question then, with the usual time-out. */
     private Health configured(WorkerSpec spec, String path) throws IOException {
         return HealthAnswers.read(path, http.get(spec.url(), path));
+    }
+
+    /** Who encodes media has not the paths of its kind that are asked of others. */
+    private EngineDialect asked(WorkerSpec spec, EngineKind kind) {
+        return spec.role() == Role.ENCODE ? UNKNOWN : dialect(kind);
     }
 
     private EngineDialect dialect(EngineKind kind) {

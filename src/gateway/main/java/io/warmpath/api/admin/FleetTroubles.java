@@ -31,7 +31,7 @@ final class FleetTroubles {
         List<String> out = new ArrayList<>();
         if (workers.isEmpty()) {
             out.add("There is no worker: every request is refused.");
-        } else if (workers.stream().noneMatch(s -> s.worker().available())) {
+        } else if (workers.stream().noneMatch(s -> s.worker().serves())) {
             out.add("No worker gets requests: every request is refused.");
         } else if (!fleet.notReady().get().isEmpty()) {
             out.add("The gateway is not ready: " + fleet.notReady().get() + ".");
