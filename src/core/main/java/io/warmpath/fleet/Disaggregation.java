@@ -42,7 +42,7 @@ public record Disaggregation(
         Role its = spec.role() == null ? role : spec.role();
         return new Disaggregation(
                 its,
-                its == Role.BOTH || kind != EngineKind.SGLANG,
+                its == Role.BOTH || (its != Role.ENCODE && kind != EngineKind.SGLANG),
                 spec.bootstrapPort() == 0 ? bootstrapPort : spec.bootstrapPort(),
                 transfer,
                 registered);

@@ -178,9 +178,10 @@ public final class FleetRegistry implements Fleet {
             refuseDuplicate(spec, id, other.worker());
         }
         String name = spec.name() == null ? freeName() : spec.name();
+        EngineKind kind = spec.kind() == null ? EngineKind.OPENAI : spec.kind();
         Worker worker =
                 Worker.builder(id, name, spec.url())
-                        .kind(spec.kind() == null ? EngineKind.OPENAI : spec.kind())
+                        .kind(kind)
                         .models(spec.models())
                         .blockSize(spec.blockSize())
                         .state(WorkerState.STARTING)
@@ -188,6 +189,7 @@ public final class FleetRegistry implements Fleet {
                         .taints(spec.taints())
                         .offload(Offload.NONE.with(spec.pool()))
                         .weight(spec.weightOrUsual())
+                        .disaggregation(Disaggregation.NONE.or(spec, kind))
                         .build();
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
@@ -258,10 +260,12 @@ public final class FleetRegistry implements Fleet {
         }
         Worker before = old.worker();
         Worker had = attached.get(id);
-        // What it has told was cut otherwise, or came over other sockets.
+        boolean encodes = profile.disaggregation().role() == Role.ENCODE;
+        // What it has told was cut otherwise, came over other sockets, or is of no use any more.
         boolean recut =
                 had != null
-                        && (before.blockSize() != profile.blockSize()
+                        && (encodes
+                                || before.blockSize() != profile.blockSize()
                                 || before.ranks().size() != profile.dpSize()
                                 || !old.events().equals(profile.events()));
         boolean fresh = had == null || restarted || recut;
@@ -304,7 +308,9 @@ public final class FleetRegistry implements Fleet {
             listeners.forEach(l -> l.detached(had));
         }
         closeUnused(before.ranks(), ranks);
-        if (fresh) {
+        if (encodes) {
+            attached.remove(id); // it caches nothing that a request could meet
+        } else if (fresh) {
             attached.put(id, after);
             listeners.forEach(l -> l.attached(after, profile.events()));
         }

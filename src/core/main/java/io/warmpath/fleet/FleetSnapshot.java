@@ -55,6 +55,9 @@ public final class FleetSnapshot {
         boolean limits = false;
         int silent = 0;
         for (Worker w : this.workers) {
+            if (w.disaggregation().role() == Role.ENCODE) {
+                continue;
+            }
             silent += w.models().isEmpty() && w.state() != WorkerState.DRAINING ? 1 : 0;
             Standing standing = this.standings.get(w.id());
             boolean gone = standing != null && standing.gone();
@@ -225,6 +228,6 @@ public final class FleetSnapshot {
 
     /** At least one worker gets requests. */
     public boolean anyAvailable() {
-        return workers.stream().anyMatch(Worker::available);
+        return workers.stream().anyMatch(Worker::serves);
     }
 }

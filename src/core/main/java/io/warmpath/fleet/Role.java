@@ -9,7 +9,9 @@ public enum Role {
     /** The prompt, whose KV cache it hands over. */
     PREFILL,
     /** The answer, from a KV cache that it is handed. */
-    DECODE;
+    DECODE,
+    /** Images and other media, for the engines of the other roles: no request goes there. */
+    ENCODE;
 
     /** As it is written. */
     public String label() {
@@ -25,6 +27,7 @@ public enum Role {
                 return role;
             }
         }
-        throw new IllegalArgumentException("role `" + text + "` must be prefill, decode or both");
+        throw new IllegalArgumentException(
+                "role `" + text + "` must be prefill, decode, both or encode");
     }
 }

@@ -81,8 +81,13 @@ public record Worker(
         return served.names();
     }
 
-    /** Gets requests, be it few. */
+    /** Is well enough for requests, be it few. */
     public boolean available() {
         return state == WorkerState.READY || state == WorkerState.TRIAL;
+    }
+
+    /** Gets requests, be it few. */
+    public boolean serves() {
+        return available() && disaggregation.role() != Role.ENCODE;
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
  * defaults last.
  *
  * @param version of the engine, may be empty
- * @param served at least one model
+ * @param served at least one model, and none of a worker that encodes for others
  * @param blockSize tokens per KV block
  * @param blockSizeAssumed neither operator nor engine told it
  * @param dpSize data-parallel ranks, at least 1
@@ -37,7 +37,8 @@ public record WorkerProfile(
     public WorkerProfile {
         events = List.copyOf(events);
         disagreements = List.copyOf(disagreements);
-        if (served.names().isEmpty() || blockSize <= 0 || dpSize <= 0) {
+        boolean encodes = disaggregation.role() == Role.ENCODE;
+        if (served.names().isEmpty() != encodes || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not "
                             + served

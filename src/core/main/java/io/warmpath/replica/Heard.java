@@ -67,7 +67,8 @@ final class Heard {
             mine.progress(outputTokens, weight / (double) WHOLE);
         }
         booking = mine;
-        running = work.began(place.slot(), prefillTokens, prompt.tokens(), prefilled);
+        running =
+                work.began(place.slot(), prefillTokens, prompt.tokens(), expectedOutput, prefilled);
     }
 
     /** Counts no longer, or not for the moment. */

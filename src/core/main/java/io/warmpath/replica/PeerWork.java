@@ -17,7 +17,7 @@ public interface PeerWork {
 
     /** Nobody. */
     PeerWork NONE =
-            (slot, prefillTokens, promptTokens, prefilled) ->
+            (slot, prefillTokens, promptTokens, expectedOutput, prefilled) ->
                     new Running() {
                         @Override
                         public void firstToken() {}
@@ -38,7 +38,14 @@ public interface PeerWork {
      * It counts from now on.
      *
      * @param prefillTokens to compute of its prompt
+     * @param expectedOutput tokens of its answer; 1 where it hands its prompt's KV cache to another
+     *     worker, 0: not known
      * @param prefilled its first token has come already
      */
-    Running began(WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled);
+    Running began(
+            WorkerSlot slot,
+            int prefillTokens,
+            int promptTokens,
+            int expectedOutput,
+            boolean prefilled);
 }

@@ -36,10 +36,15 @@ public interface Router {
      * Another gateway has sent a request: work for its worker, of which nothing is learnt.
      *
      * @param prefillTokens to compute of its prompt
+     * @param expectedOutput tokens of its answer; 0: as many as others have
      * @param prefilled its first token has come already
      */
     default Sent sentByPeer(
-            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+            WorkerSlot slot,
+            int prefillTokens,
+            int promptTokens,
+            int expectedOutput,
+            boolean prefilled) {
         return Sent.UNSEEN;
     }
 

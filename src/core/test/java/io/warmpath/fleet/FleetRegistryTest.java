@@ -149,6 +149,44 @@ class FleetRegistryTest {
     }
 
     @Test
+    void one_that_encodes_media_gets_no_request_and_nobody_follows_its_cache() {
+        Worker w =
+                fleet.add(
+                        new WorkerSpecBuilder(URI.create("http://a:1"))
+                                .models(Set.of("m"))
+                                .role(Role.ENCODE, 0)
+                                .build());
+        assertFalse(fleet.snapshot().knows("m"));
+        assertEquals(0, fleet.snapshot().unlearnt());
+        WorkerProfile encoder =
+                new WorkerProfile(
+                        EngineKind.OPENAI,
+                        "",
+                        ServedModels.NONE,
+                        16,
+                        false,
+                        1,
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        new Disaggregation(Role.ENCODE, false, 0, ""),
+                        List.of());
+        fleet.learnt(w.id(), encoder, false);
+        assertEquals(WorkerState.READY, worker("w0").state());
+        assertFalse(fleet.snapshot().anyAvailable());
+        assertEquals(List.of("added w0", "w0 STARTING->READY"), journal.take());
+        fleet.learnt(w.id(), profile(1, "m"), false); // another record: it does whole requests
+        assertEquals(1, fleet.snapshot().candidates("m").size());
+        assertEquals(List.of("attached w0 1 1", "w0 READY->READY"), journal.take());
+        fleet.learnt(w.id(), encoder, false);
+        assertEquals(List.of(), fleet.snapshot().candidates("m"));
+        assertEquals(List.of("detached w0", "w0 READY->READY"), journal.take());
+        assertEquals(1, index.stats().slots());
+    }
+
+    @Test
     void further_ranks_get_slots_and_the_first_keeps_its_own() {
         Worker w = fleet.add(WorkerSpec.of("http://a:1"));
         WorkerSlot first = w.ranks().get(0).slot();

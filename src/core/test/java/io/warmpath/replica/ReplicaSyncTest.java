@@ -57,6 +57,25 @@ class ReplicaSyncTest {
     }
 
     @Test
+    void the_half_that_computes_a_prompt_for_another_worker_is_told_with_its_one_token() {
+        net.run(50);
+        PromptBlocks prompt = PromptBlocks.unnamed(16, 160);
+        LoadBook.Booking prefill = a.load.book(a.slot(1), 160, prompt, 1);
+        net.run(3);
+        assertEquals(1, b.peersOutput);
+        LoadBook.Booking decode = a.load.book(a.slot(2), 0, prompt, 0);
+        net.run(3);
+        assertEquals(0, b.peersOutput);
+        assertEquals(new WorkerLoad(160, 10, 1), b.load.load(b.slot(1)));
+        assertEquals(new WorkerLoad(0, 10, 1), b.load.load(b.slot(2)));
+        prefill.close();
+        decode.close();
+        net.run(3);
+        assertEquals(WorkerLoad.IDLE, b.load.load(b.slot(1)));
+        assertEquals(WorkerLoad.IDLE, b.load.load(b.slot(2)));
+    }
+
+    @Test
     void those_that_count_have_a_place_each() {
         Gateway negative = net.join(-5); // ids are hashes: in the order of unsigned numbers
         net.run(60);

@@ -146,6 +146,9 @@ final class Replicas {
         /** Requests of others that count here. */
         int peersWork;
 
+        /** What the last of them was expected to answer. */
+        int peersOutput;
+
         /** Its place among those that count. */
         String among = "0 of 1";
 
@@ -187,8 +190,9 @@ final class Replicas {
         }
 
         @Override
-        public Running began(WorkerSlot slot, int prefill, int prompt, boolean first) {
+        public Running began(WorkerSlot slot, int prefill, int prompt, int output, boolean first) {
             peersWork++;
+            peersOutput = output;
             return new Running() {
                 @Override
                 public void firstToken() {}

@@ -189,7 +189,7 @@ class LatencyCostTest {
     void work_that_another_gateway_has_sent_is_waited_for_and_teaches_nothing() {
         Router router = router(PREFILL_ONLY);
         RoutingRequest r = request(workers(2, B), 1000);
-        Sent theirs = router.sentByPeer(new WorkerSlot(0), 8192, 10_000, false);
+        Sent theirs = router.sentByPeer(new WorkerSlot(0), 8192, 10_000, 0, false);
         double work = P.prefillMillis(8192, 10_000 - 8192);
         assertEquals(work, term(router.decide(r), 0, "wait_ms"), 1e-6);
         assertEquals(1, slot(router.decide(r)), "the other worker is free");
@@ -197,7 +197,7 @@ class LatencyCostTest {
         theirs.firstToken();
         assertEquals(0, term(router.decide(r), 0, "wait_ms"), 1e-6);
         theirs.ended(-1);
-        Sent late = router.sentByPeer(new WorkerSlot(1), 8192, 8192, true);
+        Sent late = router.sentByPeer(new WorkerSlot(1), 8192, 8192, 0, true);
         RoutingDecision d = router.decide(r);
         assertEquals(0, term(d, 1, "wait_ms"), 1e-6, "its prompt was computed before");
         late.ended(-1);

@@ -30,7 +30,7 @@ class UnheardWorkTest {
     private Router one(int place, int gateways) {
         Router router = router();
         router.among(place, gateways);
-        router.sentByPeer(new WorkerSlot(0), 2000, 2000, false);
+        router.sentByPeer(new WorkerSlot(0), 2000, 2000, 0, false);
         return router;
     }
 

@@ -97,11 +97,12 @@ final class StatusEndpoints {
         for (Worker w : now.workers()) {
             ready += w.available() ? 1 : 0;
         }
-        ObjectNode body = GatewayJson.object().put("status", ready > 0 ? "healthy" : "unhealthy");
+        boolean served = now.anyAvailable();
+        ObjectNode body = GatewayJson.object().put("status", served ? "healthy" : "unhealthy");
         body.putObject("workers").put("ready", ready).put("total", now.workers().size());
         body.put("models", now.models().size());
         body.put("memory", bodies.full() ? "full" : "free");
-        respond(rc, ready > 0 ? 200 : 503, body);
+        respond(rc, served ? 200 : 503, body);
     }
 
     /** 200 as long as this process answers at all. */

@@ -37,7 +37,7 @@ public final class FleetMeters {
         this.load = load;
         up =
                 MultiGauge.builder("warmpath.worker.up")
-                        .description("1 while the worker gets requests")
+                        .description("1 while the worker is ready or on trial")
                         .register(registry);
         requests =
                 MultiGauge.builder("warmpath.worker.requests")

@@ -16,6 +16,7 @@ import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.gateway.observe.DecisionLog;
+import io.warmpath.gateway.observe.SplitPairs;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolStanding;
 import io.warmpath.prefix.PrefixIndex;
@@ -90,6 +91,7 @@ record AdminParts(
             ModelTokens tokens,
             EventParts events,
             SessionParts sessions,
+            SplitPairs pairs,
             PinParts pins,
             ReplicaParts replicas,
             DecisionParts decisions,
@@ -110,7 +112,8 @@ record AdminParts(
                         caches.followsEvents(),
                         engineTokens.check()::distrusted,
                         pins.supports(),
-                        engineTokens::origins),
+                        engineTokens::origins,
+                        pairs::of),
                 admission,
                 tokens::reload,
                 subscriptions == null ? List::of : subscriptions::reports,

@@ -227,6 +227,7 @@ final class GatewayRuntime implements AutoCloseable {
                         tokens,
                         events,
                         sessions,
+                        telemetry.requests().disagg().pairs(),
                         pins,
                         replicas,
                         decisions,

@@ -204,6 +204,28 @@ class EngineProbeTest {
                 sglang.disagreements());
     }
 
+    /** SGLang's server for that has no other path that a probe could ask. */
+    @Test
+    void one_that_encodes_media_is_asked_for_its_health_alone() throws ProbeException {
+        for (EngineKind kind : new EngineKind[] {null, EngineKind.SGLANG, EngineKind.VLLM}) {
+            WorkerSpec spec =
+                    new WorkerSpecBuilder(SPEC.url())
+                            .kind(kind)
+                            .models(Set.of("m"))
+                            .role(Role.ENCODE, 0)
+                            .build();
+            FakeEngine engine = new FakeEngine().answer("/health", "");
+            WorkerProfile p = probe(engine).learn(spec);
+            assertEquals(Set.of(), p.models());
+            assertEquals(new Disaggregation(Role.ENCODE, false, 0, ""), p.disaggregation());
+            assertEquals(List.of(), p.disagreements());
+            assertEquals(WorkerProbe.Verdict.OK, probe(engine).health(spec, p.kind()).verdict());
+            assertEquals(List.of("/health", "/health"), engine.asked());
+            FakeEngine ill = new FakeEngine().status("/health", 503);
+            assertThrows(ProbeException.class, () -> probe(ill).learn(spec));
+        }
+    }
+
     @Test
     void the_registry_of_mooncakes_connector_names_the_engines() throws Exception {
         WorkerSpec prefill = new WorkerSpecBuilder(SPEC.url()).role(Role.PREFILL, 16600).build();

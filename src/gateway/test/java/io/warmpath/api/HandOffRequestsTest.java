@@ -219,6 +219,17 @@ class HandOffRequestsTest extends SplitFleet {
     }
 
     @Test
+    void while_all_that_prefill_are_tainted_who_decodes_does_all_of_it() throws Exception {
+        roundRobin();
+        gateway.fleet.workers(
+                List.of(worker(0, d0, Role.DECODE), tainted(worker(2, p0, Role.PREFILL))));
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, d0.requests.get());
+        assertEquals(0, p0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
     void while_all_that_prefill_are_busy_who_decodes_does_all_of_it() throws Exception {
         whileAllPrefill(
                 call -> call.json(200, prefilled(HAND_OFF)),

@@ -501,7 +501,11 @@ class PickerTest {
 
     @Test
     void endpoints_that_say_nothing_of_themselves_are_picked_in_turn() throws Exception {
-        gateway.fleet.workers(List.of(silent(0), silent(1), silent(2)));
+        Worker encodes =
+                silent(3).toBuilder()
+                        .disaggregation(new Disaggregation(Role.ENCODE, false, 0, ""))
+                        .build();
+        gateway.fleet.workers(List.of(silent(0), silent(1), encodes, silent(2)));
         Set<String> picked = new HashSet<>();
         List<ProxyCall> open = new ArrayList<>();
         for (int i = 0; i < 3; i++) {

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
@@ -100,6 +101,20 @@ abstract class SplitFleet {
         assertFalse(answer.broken());
     }
 
+    /** Not among who is first, and by the rules of taints. */
+    void roundRobin() {
+        gateway.router.instead =
+                Routers.create(
+                        RouterOptions.of(RouterMode.ROUND_ROBIN),
+                        gateway.books,
+                        () -> new Random(7));
+    }
+
+    /** No request here tolerates it. */
+    static Worker tainted(Worker worker) {
+        return worker.toBuilder().taints(List.of(Taint.parse("gpu=a:NoSchedule"))).build();
+    }
+
     /** What holds while both that prefill have one prompt each, and get no other one. */
     interface WhileBusy {
         void check() throws Exception;
@@ -117,11 +132,7 @@ abstract class SplitFleet {
                         prefill.serve(call);
                     });
         }
-        gateway.router.instead =
-                Routers.create(
-                        RouterOptions.of(RouterMode.ROUND_ROBIN),
-                        gateway.books,
-                        () -> new Random(7));
+        roundRobin();
         RawClient.Answer set =
                 RawClient.post(
                         gateway.port,

@@ -179,6 +179,9 @@ class SplitRequestsTest extends SplitFleet {
         assertEquals(words, answer.body());
         assertEquals(0, p1.requests.get() + d1.requests.get());
         nothingIsBooked();
+        assertTrue(
+                gateway.router.seen.stream().noneMatch(s -> s.endsWith("first token")),
+                gateway.router.seen.toString());
     }
 
     @Test
@@ -248,6 +251,27 @@ class SplitRequestsTest extends SplitFleet {
         assertEquals(200, gateway.post(several).status());
         assertEquals(1, whole.requests.get());
         assertEquals(0, d0.requests.get() + p0.requests.get());
+    }
+
+    @Test
+    void while_all_that_prefill_are_tainted_those_without_a_role_do_all_of_it() throws Exception {
+        roundRobin();
+        List<Worker> halves =
+                List.of(worker(0, d0, Role.DECODE, 1), tainted(worker(2, p0, Role.PREFILL, 1)));
+        gateway.fleet.workers(halves);
+        RawClient.Answer refused = gateway.post(Gateway.ASK);
+        assertEquals(503, refused.status(), refused::body);
+        assertTrue(refused.body().contains("gpu=a:NoSchedule"), refused.body());
+        StubEngine whole = engine(SplitFleet::decode);
+        List<Worker> all = new ArrayList<>(halves);
+        all.add(Gateway.worker(4, whole.url(), EngineKind.SGLANG, WorkerState.READY, 1));
+        gateway.fleet.workers(all);
+        for (int i = 0; i < 3; i++) {
+            assertServed(gateway.post(Gateway.ASK));
+        }
+        assertEquals(3, whole.requests.get());
+        assertEquals(0, d0.requests.get() + p0.requests.get());
+        nothingIsBooked();
     }
 
     @Test

@@ -230,10 +230,10 @@ class MetricsDocsTest {
         }
     }
 
-    /** A ready worker of each role, for what there is by model. */
+    /** A ready worker of each role that serves, for what there is by model. */
     private static void serveOneModel(FleetRegistry fleet) {
         Iterator<WorkerStatus> workers = fleet.status().iterator();
-        for (Role role : Role.values()) {
+        for (Role role : List.of(Role.BOTH, Role.PREFILL, Role.DECODE)) {
             fleet.learnt(
                     workers.next().worker().id(),
                     new WorkerProfile(

@@ -200,11 +200,36 @@ class SplitOnSimTest {
                         .tag("plan", "split")
                         .counter()
                         .count());
-        assertTrue(gateway.meters.get("warmpath.disagg.transfer.tokens").counter().count() > 800);
+        double moved = gateway.meters.get("warmpath.disagg.transfer.tokens").counter().count();
+        assertTrue(moved > 800);
+        for (String path : List.of("/workers", "/fleet")) {
+            JsonNode all = JSON.readTree(gateway.get(path).body());
+            JsonNode rows = all.path(path.equals("/fleet") ? "workers" : "data");
+            assertEquals(List.of(8L, (long) moved), exchanged(rows, "prefill", "decode"), path);
+            assertEquals(List.of(8L, (long) moved), exchanged(rows, "decode", "prefill"), path);
+        }
         for (String role : List.of("prefill", "decode")) {
             Gauge pressure = gateway.meters.get("warmpath.role.pressure").tag("role", role).gauge();
             assertTrue(pressure.value() > 0, role);
         }
+    }
+
+    /** Splits and tokens that workers of one role have had with those of the other. */
+    private static List<Long> exchanged(JsonNode workers, String role, String other) {
+        Map<String, String> roles = new HashMap<>();
+        workers.forEach(w -> roles.put(w.path("name").asText(), w.path("role").asText()));
+        long splits = 0;
+        long tokens = 0;
+        for (JsonNode worker : workers) {
+            for (JsonNode pair : worker.path("pairs")) {
+                if (worker.path("role").asText().equals(role)) {
+                    assertEquals(other, roles.get(pair.path("worker").asText()));
+                    splits += pair.path("splits").asLong();
+                    tokens += pair.path("tokens").asLong();
+                }
+            }
+        }
+        return List.of(splits, tokens);
     }
 
     /** So that the lab plays one request where two workers did the parts of it. */
@@ -253,6 +278,23 @@ class SplitOnSimTest {
                                             .sum()
                                     >= published;
                         });
+    }
+
+    @Test
+    void a_decode_engine_that_keeps_and_tells_nothing_is_no_trouble() throws Exception {
+        start(half(Mode.PREFILL), half(Mode.DECODE));
+        chat("Is all well?", false);
+        JsonNode decoding = JSON.readTree(gateway.get("/workers").body()).at("/data/1");
+        assertEquals("decode", decoding.path("role").asText());
+        assertTrue(decoding.path("events").isEmpty(), decoding.toString());
+        await().atMost(SOON)
+                .untilAsserted(
+                        () ->
+                                assertEquals(
+                                        "[]",
+                                        JSON.readTree(gateway.get("/fleet").body())
+                                                .path("degraded")
+                                                .toString()));
     }
 
     @Test

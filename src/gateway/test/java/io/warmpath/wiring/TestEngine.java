@@ -43,6 +43,11 @@ public final class TestEngine implements AutoCloseable {
         return engine;
     }
 
+    /** Has a health check, and nothing else that is asked: SGLang's that encodes media. */
+    public static TestEngine encoder() {
+        return new TestEngine();
+    }
+
     private static String recorded(String file) {
         try (InputStream in = TestEngine.class.getResourceAsStream("/engines/" + file)) {
             return new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);

@@ -19,6 +19,7 @@ final class FleetView {
             List.of(
                     Column.text("WORKER", Column.STAYS),
                     Column.text("STATE", Column.STAYS),
+                    Column.text("ROLE", 85),
                     Column.number("RUN", Column.STAYS),
                     Column.number("WAIT", 50),
                     Column.number("PREFILL", 45),
@@ -155,6 +156,7 @@ final class FleetView {
         return List.of(
                 Span.of(name),
                 state(w),
+                Span.of(role(w)),
                 Span.of(Words.count(rank.path("running"))),
                 Span.of(Words.count(engine.path("waiting"))),
                 Span.of(Words.count(rank.path("prefill_tokens"))),
@@ -171,6 +173,12 @@ final class FleetView {
                 Span.of(Words.count(tiers.path("disk_blocks"))),
                 Span.of(sparkline(worker.path("history").path("requests"))),
                 Span.of(blank(first, version(worker))));
+    }
+
+    /** Of a worker that does a part of requests, or none. */
+    private static String role(JsonNode worker) {
+        String role = Words.text(worker.path("role"));
+        return role.equals("both") ? Words.NONE : role;
     }
 
     private static String version(JsonNode worker) {

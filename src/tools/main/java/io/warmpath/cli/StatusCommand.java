@@ -19,11 +19,11 @@ final class StatusCommand implements Command {
         return """
         Usage: ./warmpath status [--all | --ready] [--json]
 
-        Prints on one screen how a gateway and its workers do. For each rank: running and waiting
-        requests, booked prefill tokens (PREFILL), KV blocks in use, requests of 5 minutes, their
-        hit rate and mean time to first token, the state of its events, how many predictions were
-        what the engine reported (RIGHT), and the blocks that each tier holds. A narrow terminal
-        shows the first of these columns.
+        Prints on one screen how a gateway and its workers do. For each rank: its worker's role, where
+        one does a part of requests, running and waiting requests, booked prefill tokens (PREFILL),
+        KV blocks in use, requests of 5 minutes, their hit rate and mean time to first token, the
+        state of its events, how many predictions were what the engine reported (RIGHT), and the
+        blocks that each tier holds. A narrow terminal shows what matters most.
 
         Exit code: 0 all well; 1 degraded: a worker gets no requests or its events are lost, without
         an operator's will; 2 down, not to be reached, or wrong use. A drained worker is well.

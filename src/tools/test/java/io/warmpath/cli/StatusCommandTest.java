@@ -101,6 +101,25 @@ class StatusCommandTest {
     }
 
     @Test
+    void a_worker_that_does_a_part_of_requests_says_which() throws IOException {
+        String halves =
+                worker("w1", "ready", false, "following").replace("'id'", "'role':'prefill','id'")
+                        + ","
+                        + worker("w2", "ready", false, "none")
+                                .replace("'id'", "'role':'both','id'");
+        gateway.on("GET /fleet", 200, fleet(true, "", halves))
+                .on("GET /usage", 200, "{\"total\":{}}");
+        assertEquals(0, gateway.run("status"));
+        assertTrue(
+                gateway.out()
+                        .contains(
+                                "\nWORKER  STATE  ROLE     RUN  EVENTS\n"
+                                        + "w1      ready  prefill    0  following\n"
+                                        + "w2      ready  -          0  none\n"),
+                gateway.out());
+    }
+
+    @Test
     void no_line_is_longer_than_the_terminal_is_wide() {
         gateway.onAll();
         for (int columns = 40; columns < 160; columns++) {

@@ -87,6 +87,9 @@ public final class DialectProbe implements WorkerProbe {
     @Override
     public WorkerProfile learn(WorkerSpec spec) throws ProbeException {
         try {
+            if (spec.role() == Role.ENCODE) {
+                requireHealth(spec);
+            }
             Listed listed = listed(spec);
             ServedModels served = listed.used;
             EngineFacts facts = facts(spec);
@@ -117,6 +120,14 @@ public final class DialectProbe implements WorkerProbe {
         }
     }
 
+    /** An engine that encodes media has a health check; SGLang's tells nothing else of itself. */
+    private void requireHealth(WorkerSpec spec) throws ProbeException {
+        Health seen = health(spec, EngineKind.OPENAI);
+        if (seen.verdict() != Verdict.OK) {
+            throw new ProbeException(seen.detail());
+        }
+    }
+
     @Override
     public ServedModels served(WorkerSpec spec) throws ProbeException {
         try {
@@ -134,6 +145,9 @@ public final class DialectProbe implements WorkerProbe {
     private record Listed(int count, ServedModels used) {}
 
     private Listed listed(WorkerSpec spec) throws IOException {
+        if (spec.role() == Role.ENCODE) {
+            return new Listed(0, ServedModels.NONE);
+        }
         if (!spec.models().isEmpty()) {
             return new Listed(spec.models().size(), ServedModels.of(spec.models()));
         }
@@ -186,7 +200,8 @@ public final class DialectProbe implements WorkerProbe {
                 spec.capacity().batchedTokens(),
                 facts.capacity().batchedTokens());
         Role told = facts.disaggregation().role();
-        if (spec.role() != null && spec.role() != told && facts.kind() == EngineKind.SGLANG) {
+        boolean tells = facts.kind() == EngineKind.SGLANG && spec.role() != Role.ENCODE;
+        if (spec.role() != null && spec.role() != told && tells) {
             all.add(
                     "role: "
                             + spec.role().label()
@@ -220,7 +235,8 @@ public final class DialectProbe implements WorkerProbe {
     private EngineFacts facts(WorkerSpec spec) throws IOException {
         EngineKind configured = spec.kind();
         for (EngineDialect dialect : dialects) {
-            if (configured == null || configured == dialect.kind()) {
+            boolean fits = configured == null || configured == dialect.kind();
+            if (fits && spec.role() != Role.ENCODE) {
                 Optional<EngineFacts> facts = dialect.ask(spec.url(), http);
                 if (facts.isPresent()) {
                     return facts.get();
@@ -270,7 +286,7 @@ public final class DialectProbe implements WorkerProbe {
                 () ->
                         healthPath.isPresent()
                                 ? configured(spec, healthPath.get())
-                                : dialect(kind).health(spec.url(), http, patience));
+                                : asked(spec, kind).health(spec.url(), http, patience));
     }
 
     @Override
@@ -279,12 +295,17 @@ public final class DialectProbe implements WorkerProbe {
                 () ->
                         healthPath.isPresent()
                                 ? configured(spec, healthPath.get())
-                                : dialect(kind).deepHealth(spec.url(), http, patience));
+                                : asked(spec, kind).deepHealth(spec.url(), http, patience));
     }
 
     /** The operator's own path is the only question then, with the usual time-out. */
     private Health configured(WorkerSpec spec, String path) throws IOException {
         return HealthAnswers.read(path, http.get(spec.url(), path));
+    }
+
+    /** Who encodes media has not the paths of its kind that are asked of others. */
+    private EngineDialect asked(WorkerSpec spec, EngineKind kind) {
+        return spec.role() == Role.ENCODE ? UNKNOWN : dialect(kind);
     }
 
     private EngineDialect dialect(EngineKind kind) {

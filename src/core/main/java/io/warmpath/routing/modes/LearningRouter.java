@@ -56,8 +56,12 @@ final class LearningRouter implements Router {
 
     @Override
     public Sent sentByPeer(
-            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
-        return rates.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
+            WorkerSlot slot,
+            int prefillTokens,
+            int promptTokens,
+            int expectedOutput,
+            boolean prefilled) {
+        return rates.sentByPeer(slot, prefillTokens, promptTokens, expectedOutput, prefilled);
     }
 
     @Override

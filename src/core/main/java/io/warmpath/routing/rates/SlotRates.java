@@ -89,8 +89,10 @@ final class SlotRates {
         requests++;
         promptTokens += work.promptTokens();
         if (!prefilled) {
-            pending.add(r);
-            pendingMillis += work.aheadMillis();
+            if (work.freshTokens() > 0) { // else another worker computes, and it waits for that
+                pending.add(r);
+                pendingMillis += work.aheadMillis();
+            }
             book(work.aheadMillis() + decodeMillis(work), now);
             arriving.add(work, priors, now);
         }

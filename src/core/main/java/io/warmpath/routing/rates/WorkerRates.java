@@ -179,7 +179,11 @@ public final class WorkerRates implements Speeds {
 
     /** As {@link Router#sentByPeer}. */
     public Sent sentByPeer(
-            WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
+            WorkerSlot slot,
+            int prefillTokens,
+            int promptTokens,
+            int expectedOutput,
+            boolean prefilled) {
         SlotRates rates = of(slot);
         FleetRates fleet = known.rates;
         double prefillFactor = rates.state().prefillFactor(fleet);
@@ -194,7 +198,7 @@ public final class WorkerRates implements Speeds {
                         0,
                         0,
                         0,
-                        outputTokens,
+                        expectedOutput > 0 ? expectedOutput : outputTokens,
                         prefillFactor,
                         rates.state().decodeFactor(fleet));
         learnUnheard(work.aheadMillis());

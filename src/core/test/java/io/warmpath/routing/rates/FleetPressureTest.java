@@ -151,9 +151,24 @@ class FleetPressureTest {
 
     @Test
     void what_other_gateways_send_counts_once_and_not_when_it_was_prefilled_before() {
-        rates.sentByPeer(new WorkerSlot(0), 600, PROMPT, false).firstToken();
-        rates.sentByPeer(new WorkerSlot(0), 600, PROMPT, true);
+        rates.sentByPeer(new WorkerSlot(0), 600, PROMPT, 0, false).firstToken();
+        rates.sentByPeer(new WorkerSlot(0), 600, PROMPT, 0, true);
         assertEquals(650 / MINUTE, pressure(1, 0).value(), 1e-9);
+    }
+
+    @Test
+    void of_a_request_that_another_gateway_has_split_each_worker_has_its_half() {
+        Sent prefill = rates.sentByPeer(new WorkerSlot(0), 600, PROMPT, 1, false);
+        Sent decode = rates.sentByPeer(new WorkerSlot(1), 0, PROMPT, 0, false);
+        FleetPressure computes = pressure(1, 0);
+        assertEquals(600 / MINUTE, computes.prefill(), 1e-9);
+        assertEquals(0.5 / MINUTE, computes.decode(), 1e-9, "one token");
+        pass(40);
+        FleetPressure answers = FleetPressure.of(ranks(2, 0).subList(1, 2), rates, P, loads);
+        assertEquals(50 / MINUTE, answers.value(), 1e-9, "it waits for the other worker");
+        prefill.ended(-1);
+        decode.ended(-1);
+        assertEquals(100, rates.outputTokens(), "nothing is learnt of answers' lengths");
     }
 
     @Test

@@ -46,14 +46,12 @@ final class WorkerRecord {
             Map.of(
                     "prefill", Role.PREFILL,
                     "encode-prefill", Role.PREFILL,
-                    "decode", Role.DECODE);
+                    "decode", Role.DECODE,
+                    "encode", Role.ENCODE);
 
     /** Its values of pods that do whole requests, as those without the label. */
     private static final Set<String> WHOLE =
             Set.of("both", "prefill-decode", "encode-prefill-decode");
-
-    /** Its value of pods that answer no request. */
-    private static final String ENCODE = "encode";
 
     private static final int MAX_NAME = 63;
 
@@ -88,9 +86,6 @@ final class WorkerRecord {
         Role role = ROLES.get(value);
         if (role != null) {
             said.put("role", role.label());
-        } else if (value.equals(ENCODE)) {
-            String taint = ROLE_LABEL + "=" + ENCODE + ":NoSchedule";
-            said.merge("taints", taint, (all, more) -> all + "," + more);
         } else if (!WHOLE.contains(value)) {
             doubt =
                     "the label "

@@ -1,6 +1,7 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.events.SourceReport;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerStatus;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ final class FleetTroubles {
         List<String> out = new ArrayList<>();
         if (workers.isEmpty()) {
             out.add("There is no worker: every request is refused.");
-        } else if (workers.stream().noneMatch(s -> s.worker().available())) {
+        } else if (workers.stream().noneMatch(s -> s.worker().serves())) {
             out.add("No worker gets requests: every request is refused.");
         } else if (!fleet.notReady().get().isEmpty()) {
             out.add("The gateway is not ready: " + fleet.notReady().get() + ".");
@@ -47,17 +48,27 @@ final class FleetTroubles {
                         .map(s -> s.worker().name())
                         .toList(),
                 "get no requests; their `problem` says why.");
-        events(out, sources, facts);
+        events(out, workers, sources, facts);
         if (fleet.router().mode().looksAtTokens()) {
             tokens(out, workers, facts);
         }
         return out;
     }
 
-    private static void events(List<String> out, List<SourceReport> sources, WorkerFacts facts) {
+    private static void events(
+            List<String> out,
+            List<WorkerStatus> workers,
+            List<SourceReport> sources,
+            WorkerFacts facts) {
         if (!facts.followsEvents()) {
             return;
         }
+        Set<String> keepNothing =
+                workers.stream()
+                        .filter(s -> s.worker().disaggregation().role() == Role.DECODE)
+                        .filter(s -> !s.worker().disaggregation().alone())
+                        .map(s -> s.worker().name())
+                        .collect(Collectors.toSet());
         add(
                 out,
                 sources.stream()
@@ -69,7 +80,7 @@ final class FleetTroubles {
         add(
                 out,
                 sources.stream()
-                        .filter(r -> r.endpoint() == null)
+                        .filter(r -> r.endpoint() == null && !keepNothing.contains(r.worker()))
                         .map(SourceReport::worker)
                         .collect(Collectors.toCollection(TreeSet::new)),
                 "send no KV events: what they have cached is not known.");

@@ -10,6 +10,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.monitor.LoadPoll;
+import io.warmpath.gateway.observe.SplitPairs.SplitPair;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.SlotBlocks;
 import io.warmpath.prefix.Tier;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * A worker with its load and how it did.
  *
  * @param drained an operator has drained it
+ * @param role which part of requests it does: prefill, decode, both, or encode, which gets none
+ * @param pairs with whom it has split requests since the gateway started; at most ten, those with
+ *     most tokens first
  * @param requests that ended there in the last five minutes
  * @param failed those of them that got no whole answer, or an error
  * @param hitRate cached part of the prompt tokens of five minutes, as the engine reports; absent:
@@ -48,6 +52,8 @@ public record FleetWorker(
         List<String> models,
         List<String> taints,
         boolean drained,
+        String role,
+        List<SplitPair> pairs,
         long requests,
         long failed,
         @Nullable Double hitRate,
@@ -217,6 +223,8 @@ public record FleetWorker(
                 List.copyOf(new TreeSet<>(w.models())),
                 w.taints().stream().map(Taint::toString).toList(),
                 w.state() == WorkerState.DRAINED,
+                w.disaggregation().role().label(),
+                facts.pairs().apply(w.name()),
                 recent.requests(),
                 recent.failed(),
                 recent.hitRate(),
@@ -282,6 +290,8 @@ public record FleetWorker(
                 models,
                 taints,
                 drained,
+                role,
+                pairs,
                 requests,
                 failed,
                 hitRate,

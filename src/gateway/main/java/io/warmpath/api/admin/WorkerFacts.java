@@ -4,6 +4,8 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.monitor.LoadPoll;
+import io.warmpath.gateway.observe.SplitPairs.SplitPair;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -18,10 +20,12 @@ import java.util.function.LongFunction;
  * @param drifted which prompts have other ids here than on engines of a kind
  * @param pins how a worker keeps what clients pin, by its id
  * @param tokens where those of a worker's models come from, by model
+ * @param pairs with whom a worker splits requests, by its name
  */
 public record WorkerFacts(
         LongFunction<Map<Integer, LoadPoll.Seen>> loads,
         boolean followsEvents,
         Function<EngineKind, Set<String>> drifted,
         LongFunction<PinSupport> pins,
-        Function<Worker, Map<String, String>> tokens) {}
+        Function<Worker, Map<String, String>> tokens,
+        Function<String, List<SplitPair>> pairs) {}

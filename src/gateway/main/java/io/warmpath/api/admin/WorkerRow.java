@@ -14,6 +14,7 @@ import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.probe.TestedEngines;
 import io.warmpath.fleet.source.SourceName;
+import io.warmpath.gateway.observe.SplitPairs.SplitPair;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -30,9 +31,11 @@ import org.jspecify.annotations.Nullable;
  * @param sources who names it, the strongest first
  * @param disagreements what its sources say differently
  * @param pins how it keeps what clients pin
- * @param role which part of requests it does: prefill, decode or both
+ * @param role which part of requests it does: prefill, decode, both, or encode, which gets none
  * @param bootstrapPort where decode engines find its registry; 0: it has none
  * @param transfer what moves its KV cache to other engines, as it says; empty: it does not
+ * @param pairs with whom it has split requests since the gateway started; at most ten, those with
+ *     most tokens first
  * @param eventsFollowed this gateway listens to its events
  * @param tokens where those of its models' prompts come from, by model
  * @param tokensDrifted prompts whose ids here are not the engine's
@@ -65,6 +68,7 @@ public record WorkerRow(
         String role,
         int bootstrapPort,
         String transfer,
+        List<SplitPair> pairs,
         Map<String, String> labels,
         int maxNumBatchedTokens,
         long totalKvBlocks,
@@ -141,6 +145,7 @@ public record WorkerRow(
                 w.disaggregation().role().label(),
                 w.disaggregation().bootstrapPort(),
                 w.disaggregation().transfer(),
+                facts.pairs().apply(w.name()),
                 new TreeMap<>(status.spec().labels()),
                 w.capacity().batchedTokens(),
                 w.capacity().kvBlocks(),

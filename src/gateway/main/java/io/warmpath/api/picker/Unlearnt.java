@@ -2,6 +2,7 @@ package io.warmpath.api.picker;
 
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import java.util.List;
@@ -53,6 +54,7 @@ final class Unlearnt {
         List<Worker> all =
                 now.workers().stream()
                         .filter(w -> w.state() == WorkerState.STARTING)
+                        .filter(w -> w.disaggregation().role() != Role.ENCODE)
                         .filter(w -> among.isEmpty() || among.contains(w.id()))
                         .filter(Endpoints::reachable)
                         .toList();

@@ -103,8 +103,9 @@ public interface WorkerConfig {
 
     @Setting(
             doc =
-                    "Which part of requests it does: prefill, decode or both; default: asked of"
-                            + " SGLang, vLLM does not say. See disaggregation.md.")
+                    "Which part of requests it does: prefill, decode, both, or encode, which"
+                            + " gets none; default: asked of SGLang, vLLM does not say. See"
+                            + " disaggregation.md.")
     Optional<String> role();
 
     @WithDefault("0")

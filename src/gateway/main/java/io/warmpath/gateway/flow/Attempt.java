@@ -374,7 +374,7 @@ final class Attempt
             int complete = p.scan(b, from, length);
             if (p.hasOutput()) {
                 books.output(status, p);
-                if (prefill != null) {
+                if (prefill != null && status < 400) {
                     prefill.arrived();
                 }
             }

@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
 final class PrefillLeg implements UpstreamListener {
     /** The other half. */
     interface Owner {
+        /** Who answers. */
+        Candidate candidate();
+
         /** This one's worker cannot do it, or has refused it; once, and not after {@link #stop}. */
         void prefillFailed(PrefillLeg leg, GatewayError error);
 
@@ -156,6 +159,13 @@ final class PrefillLeg implements UpstreamListener {
         if (computed) {
             held.firstToken();
             sent.firstToken();
+            scope.parts
+                    .metrics()
+                    .disagg()
+                    .handedOver(
+                            candidate().worker().name(),
+                            owner.candidate().worker().name(),
+                            promptTokens);
         }
         held.close();
         sent.ended(1);
@@ -183,7 +193,7 @@ final class PrefillLeg implements UpstreamListener {
         over = true;
         if (status == 200) {
             fleet().ended(candidate().worker().id(), RequestOutcome.OK, started);
-            scope.parts.metrics().disagg().handedOver(promptTokens, scope.now() - started);
+            scope.parts.metrics().disagg().answered(scope.now() - started);
             free(true);
             data(b, from, length);
             owner.prefilled(

@@ -226,14 +226,19 @@ final class WorkerChoice {
         Planning planning = scope.parts.planning();
         String model = scope.request().model();
         List<Candidate> prefills = prefills(scope);
-        List<Candidate> free = planning.entrance().admission().free(model, prefills);
+        List<Candidate> fit = tolerated(scope, prefills);
+        List<Candidate> free = planning.entrance().admission().free(model, fit);
         List<Candidate> answering = candidates;
         if (free.isEmpty() && !prefills.isEmpty()) {
             answering =
                     candidates.stream().filter(c -> c.worker().disaggregation().alone()).toList();
         }
-        if (answering.isEmpty()) {
+        if (answering.isEmpty() && !fit.isEmpty()) {
             throw Entrance.busy(planning.entrance(), scope.request());
+        }
+        if (answering.isEmpty()) { // to be refused by the names of the taints
+            answering = candidates;
+            free = prefills;
         }
         return planning.planner()
                 .decide(
@@ -247,6 +252,14 @@ final class WorkerChoice {
                         scope.queued(),
                         others,
                         scope.trace);
+    }
+
+    /** Those that taints leave; all where somebody has said who it is to be. */
+    private static List<Candidate> tolerated(RequestScope scope, List<Candidate> prefills) {
+        InferenceRequest request = scope.request();
+        return prefills.isEmpty() || !request.routing().prefiller().isAny()
+                ? prefills
+                : scope.parts.planning().planner().eligible(request.unpinned(), prefills);
     }
 
     private static String whyNot(RequestScope scope, @Nullable SessionTurn turn, Worker w) {

@@ -20,6 +20,7 @@ public final class DisaggMeters {
     private final EnumCounters<RetryCause> failures;
     private final Counter tokens;
     private final Timer prefill;
+    private final SplitPairs pairs = new SplitPairs();
 
     DisaggMeters(MeterRegistry registry) {
         plans =
@@ -57,9 +58,18 @@ public final class DisaggMeters {
         failures.count(cause);
     }
 
-    /** A prefill was handed over, so long after it was sent. */
-    public void handedOver(int promptTokens, long nanos) {
+    /** One worker has computed a prompt, and another one has its KV cache. */
+    public void handedOver(String from, String to, int promptTokens) {
         tokens.increment(promptTokens);
+        pairs.handedOver(from, to, promptTokens);
+    }
+
+    /** A prefill was answered, so long after it was sent. */
+    public void answered(long nanos) {
         prefill.record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    public SplitPairs pairs() {
+        return pairs;
     }
 }

@@ -5,6 +5,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.observe.DecisionCause;
 import io.warmpath.gateway.observe.DecisionLog;
@@ -410,19 +411,22 @@ public final class Planner {
                     }
                 }
             } else {
-                String why =
-                        !w.models().contains(model)
-                                ? "does not serve the model"
-                                : w.available()
-                                        ? whyNot(w, others)
-                                        : w.state().name().toLowerCase(Locale.ROOT);
-                out.add(new Ineligible(w.name(), why));
+                out.add(new Ineligible(w.name(), whyNot(w, model, others)));
             }
         }
         return out;
     }
 
-    private String whyNot(Worker w, Function<Worker, String> others) {
+    private String whyNot(Worker w, String model, Function<Worker, String> others) {
+        if (w.disaggregation().role() == Role.ENCODE) {
+            return "encodes media for others";
+        }
+        if (!w.models().contains(model)) {
+            return "does not serve the model";
+        }
+        if (!w.available()) {
+            return w.state().name().toLowerCase(Locale.ROOT);
+        }
         String limited = fleet.whyNot(w);
         return limited.isEmpty() ? others.apply(w) : limited;
     }

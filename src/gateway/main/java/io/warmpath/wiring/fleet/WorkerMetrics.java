@@ -38,6 +38,7 @@ public final class WorkerMetrics implements FleetListener {
     public void removed(Worker worker) {
         count(worker.models(), -1);
         metrics.predictions().forget(worker.name());
+        metrics.disagg().pairs().forget(worker.name());
     }
 
     private void count(Set<String> models, int more) {

@@ -158,8 +158,14 @@ public final class ReplicaParts implements AutoCloseable {
 
             @Override
             public Running began(
-                    WorkerSlot slot, int prefillTokens, int promptTokens, boolean prefilled) {
-                Sent sent = router.sentByPeer(slot, prefillTokens, promptTokens, prefilled);
+                    WorkerSlot slot,
+                    int prefillTokens,
+                    int promptTokens,
+                    int expectedOutput,
+                    boolean prefilled) {
+                Sent sent =
+                        router.sentByPeer(
+                                slot, prefillTokens, promptTokens, expectedOutput, prefilled);
                 return new Running() {
                     @Override
                     public void firstToken() {

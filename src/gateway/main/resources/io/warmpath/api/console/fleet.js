@@ -62,7 +62,7 @@ export function start(root, context) {
     function show() {
         const g = seen.gateway;
         const ready = seen.workers.filter(w => kindOf(w) === 'good').length;
-        const found = seen.workers.filter(w => `${w.name} ${w.kind} ${w.state} ${w.models.join(' ')} ${w.url}`.toLowerCase().includes(wanted));
+        const found = seen.workers.filter(w => `${w.name} ${w.kind} ${w.state} ${w.role} ${w.models.join(' ')} ${w.url}`.toLowerCase().includes(wanted));
         const rows = [...found].sort((a, b) => ORDER[kindOf(a)] - ORDER[kindOf(b)]).slice(0, MOST_ROWS);
         render(html`<h1>Fleet</h1>
             <dl class="tiles">
@@ -76,7 +76,7 @@ export function start(root, context) {
             ${(g.degraded ?? []).map(sentence => note('busy', sentence))}
             ${ill(seen.workers)}
             ${found.length > MOST_ROWS ? note('off', `The first ${MOST_ROWS} of ${found.length} workers; type a part of a name to find others.`) : nothing}
-            <label class="filter">Show workers with <input type="search" .value=${wanted} placeholder="name, model, state"
+            <label class="filter">Show workers with <input type="search" .value=${wanted} placeholder="name, model, state, role"
                 @input=${e => { wanted = e.target.value.toLowerCase(); show(); }}></label>
             ${table(`${rows.length} of ${seen.workers.length} workers; hit rate and TTFT of the last 5 minutes`, Object.values(C), repeat(rows, w => w.id, w => row(w, act)))}`, root);
     }
@@ -101,7 +101,7 @@ function kindOf(worker) {
 function row(w, act) {
     return html`<tr>
         ${cell(C.worker, html`<strong>${w.name}</strong><br><span class="muted">${w.kind} ${w.version || 'version unknown'}</span>
-            <br><span class="muted">${w.models.join(', ')}</span><br><span class="muted">${w.url}</span>`)}
+            ${w.models.length ? html`<br><span class="muted">${w.models.join(', ')}</span>` : nothing}<br><span class="muted">${w.url}</span>${role(w)}`)}
         ${cell(C.health, html`${badge(kindOf(w), w.drained ? 'drained' : w.state)}${w.problem ? html`<br>${w.problem}` : nothing}
             ${(w.taints ?? []).map(t => html`<br><span class="muted">taint ${t}</span>`)}`)}
         ${cell(C.load, ranks(w, r => html`${count(r.running)} running, ${short(r.prefill_tokens)} prefill tokens booked<br>
@@ -118,6 +118,21 @@ function row(w, act) {
                 : html`<button type="button" @click=${() => act(w, 'drain')} aria-label=${`Drain ${w.name}`}>Drain</button>`}
             <button type="button" class="danger" @click=${() => act(w, 'remove')} aria-label=${`Remove ${w.name}`}>Remove</button></span>`)}
     </tr>`;
+}
+
+const ROLES = {
+    prefill: ['computes prompts', 'for'],
+    decode: ['writes answers', 'from'],
+    encode: ['encodes media, gets no requests'],
+};
+
+/** What it does in a fleet that splits requests, and with whom. */
+function role(w) {
+    const [does, way] = ROLES[w.role] ?? [];
+    if (!does) return nothing;
+    return html`<br><span>${w.role}: ${does}</span>
+        ${w.pairs.length ? html`<details><summary>prompts ${way} others, by worker</summary>
+            <ul class="peers">${w.pairs.map(p => html`<li>${way} <strong>${p.worker}</strong>: ${count(p.splits)} prompts, ${short(p.tokens)} tokens</li>`)}</ul></details>` : nothing}`;
 }
 
 const past = (what, values, say) => html`<span class="past"><span class="muted">${what}</span>${sparkline(values, `${what}, last 15 minutes`, say)}</span>`;

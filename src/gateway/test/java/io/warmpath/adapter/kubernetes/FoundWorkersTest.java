@@ -99,7 +99,8 @@ class FoundWorkersTest {
                 Map.of(
                         "prefill", Role.PREFILL,
                         "encode-prefill", Role.PREFILL,
-                        "decode", Role.DECODE);
+                        "decode", Role.DECODE,
+                        "encode", Role.ENCODE);
         roles.forEach(
                 (label, role) -> {
                     WorkerSpec spec = only(found(List.of(slice(PORTS)), labelled(label, Map.of())));
@@ -111,9 +112,6 @@ class FoundWorkersTest {
             assertNull(only(found).role(), label);
             assertEquals(Map.of(), found.wrong(), label);
         }
-        WorkerSpec encodes = only(found(List.of(slice(PORTS)), labelled("encode", Map.of())));
-        assertNull(encodes.role());
-        assertEquals(List.of(Taint.parse("llm-d.ai/role=encode:NoSchedule")), encodes.taints());
     }
 
     @Test

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.adapter.kubernetes.FoundWorkers.Found;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
-import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import java.net.URI;
 import java.util.HashMap;
@@ -152,26 +151,16 @@ class InferencePoolTest {
     }
 
     @Test
-    void a_pod_that_answers_nothing_is_set_apart() {
-        Taint encode = Taint.parse("llm-d.ai/role=encode:NoSchedule");
-        for (Map<String, String> annotations :
-                List.of(Map.<String, String>of(), Map.of("warmpath.io/taints", "spot"))) {
+    void a_pod_that_does_a_part_has_that_role_and_no_taint() {
+        for (Role role : List.of(Role.PREFILL, Role.ENCODE)) {
             ObjectNode pod =
-                    Objects.labelled(pod("10.0.0.1", annotations), "llm-d.ai/role", "encode");
-            WorkerSpec spec = only(found(pool(8000), pod));
-            assertTrue(spec.taints().contains(encode), spec.toString());
-            assertEquals(1 + annotations.size(), spec.taints().size());
-        }
-    }
-
-    @Test
-    void a_pod_that_prefills_has_that_role_and_no_taint() {
-        ObjectNode pod = Objects.labelled(pod("10.0.0.1", Map.of()), "llm-d.ai/role", "prefill");
-        Map<String, WorkerSpec> all = byName(found(pool(8000, 8001), pod));
-        assertEquals(2, all.size());
-        for (WorkerSpec spec : all.values()) {
-            assertEquals(Role.PREFILL, spec.role());
-            assertEquals(List.of(), spec.taints());
+                    Objects.labelled(pod("10.0.0.1", Map.of()), "llm-d.ai/role", role.label());
+            Map<String, WorkerSpec> all = byName(found(pool(8000, 8001), pod));
+            assertEquals(2, all.size());
+            for (WorkerSpec spec : all.values()) {
+                assertEquals(role, spec.role());
+                assertEquals(List.of(), spec.taints());
+            }
         }
     }
 

@@ -34,6 +34,7 @@ import io.warmpath.fleet.address.AddressRules;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.source.FleetSources;
+import io.warmpath.gateway.observe.SplitPairs.SplitPair;
 import io.warmpath.net.LocalPeers;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import java.io.BufferedReader;
@@ -106,7 +107,8 @@ class WorkersResourceTest {
                                     true,
                                     kind -> Set.of("m: plain chats"),
                                     worker -> PinSupport.RPC,
-                                    worker -> Map.of("m", "text prefix"))));
+                                    worker -> Map.of("m", "text prefix"),
+                                    name -> List.of(new SplitPair("w7", 3, 900)))));
             stop();
             server = ApiServer.listen(vertx, router);
         } catch (Exception e) {
@@ -172,6 +174,9 @@ class WorkersResourceTest {
                 .body("dp_size", equalTo(2))
                 .body("events_followed", equalTo(true))
                 .body("tokens.m", equalTo("text prefix"))
+                .body("role", equalTo("both"))
+                .body("pairs[0].worker", equalTo("w7"))
+                .body("pairs[0].tokens", equalTo(900))
                 .body("tokens_drifted", equalTo(List.of("m: plain chats")))
                 .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
                 .body("events", hasSize(2))

@@ -197,6 +197,7 @@ final class ProductPolicy extends Policy {
                         decision.chosen().candidate().slot(),
                         decision.chosen().prefillTokens(),
                         call.promptTokens(),
+                        0,
                         false);
     }
 
