@@ -187,6 +187,7 @@ public final class FleetRegistry implements Fleet {
                         .taints(spec.taints())
                         .offload(Offload.NONE.with(spec.pool()))
                         .weight(spec.weightOrUsual())
+                        .place(Place.of(spec.labels()))
                         .build();
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
@@ -195,8 +196,8 @@ public final class FleetRegistry implements Fleet {
     }
 
     /**
-     * Another record for a worker that stays the same one: taints and weight at once, the rest with
-     * its next answer.
+     * Another record for a worker that stays the same one: taints, weight and place at once, the
+     * rest with its next answer.
      *
      * @return false when there is no such worker, or the record makes it another one
      */
@@ -282,6 +283,7 @@ public final class FleetRegistry implements Fleet {
                         .sessions(profile.sessions())
                         .disaggregation(profile.disaggregation())
                         .weight(old.spec().weightOrUsual())
+                        .place(Place.of(old.spec().labels()))
                         .build();
         byId.put(
                 id,
