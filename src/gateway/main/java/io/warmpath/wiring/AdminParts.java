@@ -110,6 +110,7 @@ record AdminParts(
                         caches.followsEvents(),
                         engineTokens.check()::distrusted,
                         pins.supports(),
+                        fleet.transfers()::of,
                         engineTokens::origins),
                 admission,
                 tokens::reload,

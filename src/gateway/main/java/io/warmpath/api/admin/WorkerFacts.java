@@ -4,6 +4,7 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.monitor.LoadPoll;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -17,6 +18,7 @@ import java.util.function.LongFunction;
  *     them, may stop sending
  * @param drifted which prompts have other ids here than on engines of a kind
  * @param pins how a worker keeps what clients pin, by its id
+ * @param transfers how KV caches come to a worker from others, by its id
  * @param tokens where those of a worker's models come from, by model
  */
 public record WorkerFacts(
@@ -24,4 +26,5 @@ public record WorkerFacts(
         boolean followsEvents,
         Function<EngineKind, Set<String>> drifted,
         LongFunction<PinSupport> pins,
+        LongFunction<TransferRates.Known> transfers,
         Function<Worker, Map<String, String>> tokens) {}

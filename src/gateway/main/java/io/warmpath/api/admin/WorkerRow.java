@@ -14,6 +14,7 @@ import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.probe.TestedEngines;
 import io.warmpath.fleet.source.SourceName;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param role which part of requests it does: prefill, decode or both
  * @param bootstrapPort where decode engines find its registry; 0: it has none
  * @param transfer what moves its KV cache to other engines, as it says; empty: it does not
+ * @param kvTransfer how KV caches come to it from others; absent: its engine has not shown it
  * @param eventsFollowed this gateway listens to its events
  * @param tokens where those of its models' prompts come from, by model
  * @param tokensDrifted prompts whose ids here are not the engine's
@@ -65,6 +67,7 @@ public record WorkerRow(
         String role,
         int bootstrapPort,
         String transfer,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable KvTransfer kvTransfer,
         Map<String, String> labels,
         int maxNumBatchedTokens,
         long totalKvBlocks,
@@ -87,6 +90,23 @@ public record WorkerRow(
                     seen.load().waiting(),
                     Math.round(seen.load().blocks(w)),
                     seen.outside());
+        }
+    }
+
+    /**
+     * Learnt of what the engine has fetched.
+     *
+     * @param gbitPerSecond of one request's transfer; absent: not known
+     * @param bytesPerToken of KV cache
+     */
+    @JsonNaming(SnakeCaseStrategy.class)
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record KvTransfer(@Nullable Double gbitPerSecond, long bytesPerToken) {
+        private static @Nullable KvTransfer of(TransferRates.Known known) {
+            double rate = known.bytesPerSecond() * 8e-9;
+            return known.bytesPerToken() == 0
+                    ? null
+                    : new KvTransfer(rate == 0 ? null : rate, Math.round(known.bytesPerToken()));
         }
     }
 
@@ -141,6 +161,7 @@ public record WorkerRow(
                 w.disaggregation().role().label(),
                 w.disaggregation().bootstrapPort(),
                 w.disaggregation().transfer(),
+                KvTransfer.of(facts.transfers().apply(w.id())),
                 new TreeMap<>(status.spec().labels()),
                 w.capacity().batchedTokens(),
                 w.capacity().kvBlocks(),
