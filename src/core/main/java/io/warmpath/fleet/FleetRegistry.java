@@ -190,6 +190,7 @@ public final class FleetRegistry implements Fleet {
                         .offload(Offload.NONE.with(spec.pool()))
                         .weight(spec.weightOrUsual())
                         .disaggregation(Disaggregation.NONE.or(spec, kind))
+                        .place(Place.of(spec.labels()))
                         .build();
         byId.put(id, new WorkerStatus(worker, spec, List.of(), "not answered yet", List.of()));
         publish();
@@ -198,8 +199,8 @@ public final class FleetRegistry implements Fleet {
     }
 
     /**
-     * Another record for a worker that stays the same one: taints and weight at once, the rest with
-     * its next answer.
+     * Another record for a worker that stays the same one: taints, weight and place at once, the
+     * rest with its next answer.
      *
      * @return false when there is no such worker, or the record makes it another one
      */
@@ -287,6 +288,7 @@ public final class FleetRegistry implements Fleet {
                         .sessions(profile.sessions())
                         .disaggregation(profile.disaggregation())
                         .weight(old.spec().weightOrUsual())
+                        .place(Place.of(old.spec().labels()))
                         .build();
         byId.put(
                 id,

@@ -25,6 +25,7 @@ import java.util.Set;
  * @param weight load that each of its ranks can carry, beside a worker of weight 1; {@link
  *     WorkerSpec#MIN_WEIGHT} to {@link WorkerSpec#MAX_WEIGHT}
  * @param disaggregation which part of requests it does
+ * @param place where it runs
  */
 public record Worker(
         long id,
@@ -42,7 +43,8 @@ public record Worker(
         PriorityOrder priorities,
         SessionSupport sessions,
         double weight,
-        Disaggregation disaggregation) {
+        Disaggregation disaggregation,
+        Place place) {
 
     /** One schedulable rank and its slot in the prefix index. */
     public record Rank(int dpRank, WorkerSlot slot) {}
@@ -73,7 +75,11 @@ public record Worker(
 
     /** As another record has it; what is learnt of the engine stays. */
     Worker as(WorkerSpec record) {
-        return toBuilder().taints(record.taints()).weight(record.weightOrUsual()).build();
+        return toBuilder()
+                .taints(record.taints())
+                .weight(record.weightOrUsual())
+                .place(Place.of(record.labels()))
+                .build();
     }
 
     /** Names of models that it serves, as clients write them. */

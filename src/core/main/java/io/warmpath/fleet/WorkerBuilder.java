@@ -22,6 +22,7 @@ public final class WorkerBuilder {
     private SessionSupport sessions = SessionSupport.STICKY;
     private double weight = WorkerSpec.USUAL_WEIGHT;
     private Disaggregation disaggregation = Disaggregation.NONE;
+    private Place place = Place.UNKNOWN;
 
     WorkerBuilder(long id, String name, URI url) {
         this.id = id;
@@ -44,6 +45,7 @@ public final class WorkerBuilder {
         sessions = worker.sessions();
         weight = worker.weight();
         disaggregation = worker.disaggregation();
+        place = worker.place();
     }
 
     public WorkerBuilder kind(EngineKind value) {
@@ -116,6 +118,11 @@ public final class WorkerBuilder {
         return this;
     }
 
+    public WorkerBuilder place(Place value) {
+        place = value;
+        return this;
+    }
+
     /**
      * @throws IllegalArgumentException when it has no rank
      */
@@ -136,6 +143,7 @@ public final class WorkerBuilder {
                 priorities,
                 sessions,
                 weight,
-                disaggregation);
+                disaggregation,
+                place);
     }
 }

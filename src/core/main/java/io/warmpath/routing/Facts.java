@@ -115,6 +115,9 @@ final class Facts {
     /** By which the candidate's load is divided. */
     double weight = 1;
 
+    /** To move a token's cache to the candidate; 0 where nothing comes to it. */
+    double transferMillisPerToken;
+
     WorkerSlot slot = new WorkerSlot(0);
 
     /** The candidate's KV blocks on the device; 0 when not known. */
@@ -154,6 +157,9 @@ final class Facts {
             weight = candidate.worker().weight();
         }
         kvBlocks = candidate.worker().capacity().kvBlocks();
+        if (request.part() == Part.DECODE) {
+            transferMillisPerToken = request.transfer().millisPerToken(candidate.worker().place());
+        }
         WorkerLoad load = loads.load(slot);
         activePrefillTokens = load.prefillTokens();
         activeBlocks = load.blocks();

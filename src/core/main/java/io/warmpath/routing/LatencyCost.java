@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Of a request that is split, a worker that prefills pays what comes before the answer, without
  * room, own and others; one that decodes pays these, its step, the wait for prompts that are
- * computed there, and in its room the transfer of what it does not hold and what that evicts: g * e
- * / (1 - e) times its prefill.
+ * computed there, the transfer of what it does not hold, and in its room what that evicts: g * e /
+ * (1 - e) times its prefill.
  *
  * <p>Needs {@link Speeds}. Any thread. A prompt of unknown length counts as one token.
  */
@@ -49,6 +49,7 @@ public final class LatencyCost implements CostModel {
         NEW_TOKENS,
         WAIT_MS,
         ROOM_MS,
+        TRANSFER_MS,
         WORK_PRICE,
         HOT_ENGINES,
         PREFILL_MS,
@@ -119,11 +120,12 @@ public final class LatencyCost implements CostModel {
         double load = computes ? s.loadMillis(priors, f.fleet, host, pool) : 0;
         double step = priors.stepMillis(requests, running);
         double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
+        double transfer = 0;
         if (!computes) {
             int held = Math.min(f.request.promptTokens(), cached);
             int moved = f.request.promptTokens() - held;
             room += evictionPrice(f) * prefillFactor * priors.prefillMillis(moved, held);
-            room += f.request.transfer().millisPerToken() * moved;
+            transfer = f.transferMillisPerToken * moved;
         }
         double overdue = computes ? s.overdueMillis(f.nowNanos) : 0;
         double decode = decodeFactor * f.decodeWeight * out;
@@ -137,7 +139,7 @@ public final class LatencyCost implements CostModel {
                         : prefillFactor
                                 * f.pinWeight()
                                 * priors.prefillMillis(f.pinned * f.blockSize, 0);
-        double before = wait + room + prefillFactor * step + overdue + own + others;
+        double before = wait + room + transfer + prefillFactor * step + overdue + own + others;
         f.loadMillis = f.taintFactor * before / f.weight;
         f.restMillis = f.taintFactor * (price * (prefill + load) / f.weight - pin);
         double cost = Math.max(0, f.loadMillis + f.restMillis);
@@ -146,6 +148,7 @@ public final class LatencyCost implements CostModel {
             Term.NEW_TOKENS.set(terms, at, fresh);
             Term.WAIT_MS.set(terms, at, wait);
             Term.ROOM_MS.set(terms, at, room);
+            Term.TRANSFER_MS.set(terms, at, transfer);
             Term.WORK_PRICE.set(terms, at, price);
             Term.HOT_ENGINES.set(terms, at, hotEngines(f, cached));
             Term.PREFILL_MS.set(terms, at, prefill);

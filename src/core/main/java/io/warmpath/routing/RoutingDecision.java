@@ -57,6 +57,7 @@ public record RoutingDecision(
             bytes += request.matches().get(i).heapBytes();
         }
         bytes += 32L * request.circumstances().events().size();
+        bytes += request.part() == Part.DECODE ? TransferCost.HEAP_BYTES : 0;
         for (Ineligible i : request.ineligible()) {
             bytes += 80 + i.label().length() + i.reason().length();
         }

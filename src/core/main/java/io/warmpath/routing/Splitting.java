@@ -1,11 +1,16 @@
 package io.warmpath.routing;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Place;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a request is done whole by one worker, or its prompt by one and its answer by another.
@@ -18,11 +23,12 @@ import java.util.OptionalLong;
  * keeps the prompt's blocks on both, which evicts what somebody else comes back for, and takes time
  * of two. Workers that do one part only have no other use for it.
  *
- * @param transfer from the one to the other
+ * @param transfer from the one to the other, as it is set
+ * @param rates what engines have shown of it
  * @param fromTokens prompts are split of which the best worker for the whole would have to compute
  *     so many tokens, whatever the costs; empty: by cost
  */
-public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
+public record Splitting(TransferCost transfer, TransferRates rates, OptionalLong fromTokens) {
     /** Measured: {@code ./warmpath lab run conv agent chat --policies latency,pair=4}. */
     public static final double ADVANTAGE = 1.5;
 
@@ -30,23 +36,44 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
      * @param candidates for {@code part}, not empty
      * @param prefills who computes the prompt; empty with {@link Part#WHOLE}
      * @param part {@link Part#WHOLE} or {@link Part#DECODE}
+     * @param transfer between the two
      */
-    public record Plan(List<Candidate> candidates, List<Candidate> prefills, Part part) {
+    public record Plan(
+            List<Candidate> candidates,
+            List<Candidate> prefills,
+            Part part,
+            TransferCost transfer) {
         /** By one worker. */
         public static Plan whole(List<Candidate> candidates) {
-            return new Plan(candidates, List.of(), Part.WHOLE);
+            return new Plan(candidates, List.of(), Part.WHOLE, TransferCost.NONE);
+        }
+
+        /**
+         * Once it is decided who computes the prompt.
+         *
+         * @param prefill null: nobody beside the one that answers
+         */
+        public TransferCost transferFrom(@Nullable RoutingDecision prefill) {
+            return prefill == null
+                    ? transfer
+                    : transfer.from(prefill.chosen().candidate().worker().place());
         }
     }
+
+    /**
+     * @param prefills of those of the split, who belong to a pair of least cost
+     */
+    private record Pairs(double cost, List<Candidate> prefills) {}
 
     /** What a worker would cost; leaves no trace. */
     @FunctionalInterface
     public interface Asked {
-        RoutingDecision dryRun(List<Candidate> candidates, Part part);
+        RoutingDecision dryRun(List<Candidate> candidates, Part part, TransferCost transfer);
     }
 
     /** The same where somebody has said already that requests are split. */
     public Splitting always() {
-        return new Splitting(transfer, OptionalLong.of(0));
+        return new Splitting(transfer, rates, OptionalLong.of(0));
     }
 
     /** The cost says who does the whole of a request, those that prefill not left out. */
@@ -67,10 +94,11 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
         }
         List<Candidate> alone =
                 candidates.stream().filter(c -> c.worker().disaggregation().alone()).toList();
-        if (alone.isEmpty() && splits.size() == 1) {
+        if (alone.isEmpty() && splits.size() == 1 && splits.getFirst().transfer.isEven()) {
             return splits.getFirst();
         }
-        RoutingDecision whole = alone.isEmpty() ? null : router.dryRun(alone, Part.WHOLE);
+        RoutingDecision whole =
+                alone.isEmpty() ? null : router.dryRun(alone, Part.WHOLE, TransferCost.NONE);
         boolean byTokens = fromTokens.isPresent();
         if (byTokens
                 && whole != null
@@ -78,19 +106,20 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
             return Plan.whole(alone);
         }
         if (!byTokens && whole != null && !whole.mode().comparesCosts()) {
-            return planOf(router.dryRun(candidates, Part.WHOLE), splits, alone);
+            return planOf(router.dryRun(candidates, Part.WHOLE, TransferCost.NONE), splits, alone);
         }
         Plan best = splits.getFirst();
         double least = Double.POSITIVE_INFINITY;
         for (Plan split : splits) {
-            double cost = cost(router, split, promptTokens);
+            Pairs pairs = pairs(router, split, promptTokens);
+            double cost = pairs.cost;
             boolean otherUse = split.prefills.getFirst().worker().disaggregation().alone();
             if (whole != null && !byTokens && otherUse) {
                 cost *= ADVANTAGE;
             }
             if (cost < least) {
                 least = cost;
-                best = split;
+                best = new Plan(split.candidates, pairs.prefills, split.part, split.transfer);
             }
         }
         return whole != null && !byTokens && whole.chosen().cost() <= least
@@ -113,7 +142,7 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
     }
 
     /** One for each kind of engine, and of transfer: they understand their own kind. */
-    private static List<Plan> splits(List<Candidate> candidates, List<Candidate> prefills) {
+    private List<Plan> splits(List<Candidate> candidates, List<Candidate> prefills) {
         List<Plan> splits = new ArrayList<>(1);
         List<Candidate> left = prefills;
         while (!left.isEmpty()) {
@@ -125,7 +154,8 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
                             .filter(c -> pair(first, c.worker()))
                             .toList();
             if (!to.isEmpty()) {
-                splits.add(new Plan(to, alike, Part.DECODE));
+                TransferCost cost = transfer.learnt(rates.together(to));
+                splits.add(new Plan(to, alike, Part.DECODE, cost));
             }
             left = left.stream().filter(c -> !isLike(first, c)).toList();
         }
@@ -144,14 +174,59 @@ public record Splitting(TransferCost transfer, OptionalLong fromTokens) {
                 && one.disaggregation().understands(other.disaggregation());
     }
 
-    private double cost(Asked router, Plan split, int promptTokens) {
-        RoutingDecision prefill = router.dryRun(split.prefills, Part.PREFILL);
-        RoutingDecision decode = router.dryRun(split.candidates, Part.DECODE);
-        return prefill.chosen().cost()
-                + transfer.ofPair(
-                        prefill.options().shownCost(),
-                        promptTokens,
-                        prefill.chosen().candidate().worker().blockSize())
-                + decode.chosen().cost();
+    private Pairs pairs(Asked router, Plan split, int promptTokens) {
+        TransferCost moving = split.transfer;
+        RoutingDecision prefill = router.dryRun(split.prefills, Part.PREFILL, moving);
+        RoutingDecision decode = router.dryRun(split.candidates, Part.DECODE, moving);
+        CostKind kind = prefill.options().shownCost();
+        double both =
+                moving.ofPair(
+                        kind, promptTokens, prefill.chosen().candidate().worker().blockSize());
+        if (moving.isEven() || kind != CostKind.LATENCY || !prefill.mode().comparesCosts()) {
+            double cost = prefill.chosen().cost() + both + decode.chosen().cost();
+            return new Pairs(cost, split.prefills);
+        }
+        Map<Place, Double> places = new HashMap<>();
+        for (Score p : prefill.scores()) {
+            places.merge(p.candidate().worker().place(), p.cost(), Math::min);
+        }
+        Map<Place, Double> costs = new HashMap<>();
+        places.forEach(
+                (place, cost) -> costs.put(place, cost + both + decoding(decode, moving, place)));
+        double least = costs.values().stream().min(Double::compare).orElse(0.0);
+        return new Pairs(
+                least,
+                split.prefills.stream()
+                        .filter(p -> costs.getOrDefault(p.worker().place(), least) == least)
+                        .toList());
+    }
+
+    /**
+     * The least cost of decoding what was computed there.
+     *
+     * @param decode of what was computed somewhere
+     */
+    private static double decoding(RoutingDecision decode, TransferCost moving, Place from) {
+        TransferCost there = moving.from(from);
+        double least = Double.POSITIVE_INFINITY;
+        for (Score d : decode.scores()) {
+            Worker to = d.candidate().worker();
+            double more = there.millisPerToken(to.place()) - moving.millisPerToken(to.place());
+            least = Math.min(least, d.cost() + more * moved(decode, d) / to.weight());
+        }
+        return least;
+    }
+
+    private static int moved(RoutingDecision decode, Score to) {
+        return Math.max(0, decode.request().promptTokens() - to.cachedTokens());
+    }
+
+    /** Such a decision of who decodes is acted on. */
+    public void sent(RoutingDecision decode) {
+        Worker to = decode.chosen().candidate().worker();
+        rates.sent(
+                to.id(),
+                decode.request().transfer().from().shared(to.place()),
+                moved(decode, decode.chosen()));
     }
 }

@@ -94,14 +94,15 @@ class LatencyCostTest {
     void who_decodes_pays_for_the_transfer_of_what_it_does_not_hold() {
         RoutingRequest r =
                 request(workers(2, B), 160 * B, device(B, 160, 100)).toBuilder()
-                        .transfer(new TransferCost(2, 0.01, 0))
+                        .transfer(TransferCost.of(2, 1250, 1, 0))
                         .build();
         RoutingDecision d = router(P).decide(r.toBuilder().part(Part.DECODE).build());
-        assertEquals(0.01 * 60 * B, term(d, 0, "room_ms"), 1e-9);
-        assertEquals(0.01 * 160 * B, term(d, 1, "room_ms"), 1e-9);
+        assertEquals(0.01 * 60 * B, term(d, 0, "transfer_ms"), 1e-9);
+        assertEquals(0.01 * 160 * B, term(d, 1, "transfer_ms"), 1e-9);
+        assertEquals(0.01 * 100 * B, d.scores().get(1).cost() - d.scores().get(0).cost(), 1e-9);
         assertEquals(0, slot(d));
         RoutingDecision prefill = router(P).decide(r.toBuilder().part(Part.PREFILL).build());
-        assertEquals(0, term(prefill, 1, "room_ms"));
+        assertEquals(0, term(prefill, 1, "transfer_ms"));
     }
 
     /** Queue 40 ms and 1,000 tokens against 3,000 tokens: 105 and 204 at half load. */

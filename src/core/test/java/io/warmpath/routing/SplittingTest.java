@@ -2,12 +2,18 @@ package io.warmpath.routing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Place;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
+import io.warmpath.load.PotentialBlocks;
+import io.warmpath.routing.rates.TransferRates;
+import io.warmpath.routing.rates.TransferRatesTest;
+import io.warmpath.routing.rates.Unheard;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -18,9 +24,10 @@ class SplittingTest {
     private static final int PROMPT = 1000;
 
     /** 2 ms, and 10 for each thousand tokens that the decoding worker does not hold. */
-    private static final TransferCost TRANSFER = new TransferCost(2, 0.01, 0.1);
+    private static final TransferCost TRANSFER = TransferCost.of(2, 1250, 1, 0.1);
 
-    private static final Splitting BY_COST = new Splitting(TRANSFER, OptionalLong.empty());
+    private static final Splitting BY_COST =
+            new Splitting(TRANSFER, new TransferRates(), OptionalLong.empty());
 
     private final Candidate prefill = worker(0, EngineKind.SGLANG, Role.PREFILL, false);
     private final Candidate decode = worker(1, EngineKind.SGLANG, Role.DECODE, false);
@@ -43,20 +50,35 @@ class SplittingTest {
         }
 
         @Override
-        public RoutingDecision dryRun(List<Candidate> candidates, Part part) {
+        public RoutingDecision dryRun(
+                List<Candidate> candidates, Part part, TransferCost transfer) {
             asked.add(part);
             Candidate best = candidates.getFirst();
             for (Candidate c : candidates) {
                 best = of(c, part) < of(best, part) ? c : best;
             }
             double cost = of(best, part);
+            List<Score> scores = candidates.stream().map(c -> score(c, of(c, part))).toList();
             return new RoutingDecision(
                     RoutingRequest.builder(candidates, PROMPT, List.of()).part(part).build(),
                     RouterOptions.of(mode),
                     new Choice(Choice.Kind.LOWEST_COST, 0, 1, 1, cost, cost, Double.NaN, 0),
-                    new Score(best, 0, 0, 0, 0, 0, 0, (int) cost, 0, 0, cost),
+                    score(best, cost),
                     1,
-                    Scores.NONE);
+                    new Scores(
+                            candidates,
+                            List.of(),
+                            scores.stream().mapToDouble(Score::cost).toArray(),
+                            null,
+                            scores,
+                            PotentialBlocks.ALL_NEW,
+                            null,
+                            null,
+                            Unheard.NONE));
+        }
+
+        private static Score score(Candidate c, double cost) {
+            return new Score(c, 0, 0, 0, 0, 0, 0, (int) cost, 0, 0, cost);
         }
 
         private double of(Candidate c, Part part) {
@@ -84,6 +106,15 @@ class SplittingTest {
         return new Candidate(worker, 0, c.slot());
     }
 
+    private static Splitting.Plan split(List<Candidate> to, List<Candidate> prefills) {
+        return new Splitting.Plan(to, prefills, Part.DECODE, TRANSFER);
+    }
+
+    private static Candidate in(String zone, Candidate c) {
+        Worker there = c.worker().toBuilder().place(new Place("", "", zone)).build();
+        return new Candidate(there, c.dpRank(), c.slot());
+    }
+
     private record Cost(double whole, double prefill, double decode) {}
 
     private static Cost costs(double whole, double prefill, double decode) {
@@ -106,7 +137,7 @@ class SplittingTest {
     void there_is_no_question_where_nobody_does_whole_requests() {
         Costs none = new Costs(RouterMode.KV);
         Splitting.Plan plan = BY_COST.plan(none, List.of(decode), List.of(prefill), PROMPT);
-        assertEquals(new Splitting.Plan(List.of(decode), List.of(prefill), Part.DECODE), plan);
+        assertEquals(split(List.of(decode), List.of(prefill)), plan);
         assertEquals(List.of(), none.asked);
     }
 
@@ -124,7 +155,7 @@ class SplittingTest {
                     BY_COST.plan(costs, List.of(decode, plain), List.of(prefill), PROMPT);
             assertEquals(
                     whole > 42
-                            ? new Splitting.Plan(List.of(decode), List.of(prefill), Part.DECODE)
+                            ? split(List.of(decode), List.of(prefill))
                             : Splitting.Plan.whole(List.of(plain)),
                     plan,
                     "whole costs " + whole);
@@ -148,7 +179,7 @@ class SplittingTest {
                         List.of(prefill, prefillsAlone),
                         PROMPT);
         assertEquals(
-                new Splitting.Plan(List.of(decodesAlone), List.of(prefillsAlone), Part.DECODE),
+                split(List.of(decodesAlone), List.of(prefillsAlone)),
                 plan,
                 "40 and 2, and not 1 and 2");
     }
@@ -161,7 +192,7 @@ class SplittingTest {
         Candidate unsaid = worker(3, EngineKind.SGLANG, Role.DECODE, false, "");
         Costs none = new Costs(RouterMode.KV);
         assertEquals(
-                new Splitting.Plan(List.of(toNixl), List.of(nixl), Part.DECODE),
+                split(List.of(toNixl), List.of(nixl)),
                 BY_COST.plan(none, List.of(toNixl), List.of(nixl, mooncake), PROMPT));
         Costs costs =
                 new Costs(
@@ -171,7 +202,7 @@ class SplittingTest {
                         costs(1e9, 1e9, 1),
                         costs(1e9, 1e9, 5));
         assertEquals(
-                new Splitting.Plan(List.of(unsaid), List.of(mooncake), Part.DECODE),
+                split(List.of(unsaid), List.of(mooncake)),
                 BY_COST.plan(costs, List.of(toNixl, unsaid), List.of(nixl, mooncake), PROMPT),
                 "1 and 5, not 9 and 1, and not 1 and 1");
     }
@@ -212,8 +243,8 @@ class SplittingTest {
         Costs costs = new Costs(RouterMode.KV, NEVER, NEVER, NEVER, NEVER, costs(500, 1e9, 1e9));
         List<Candidate> all = List.of(decodesAlone);
         List<Candidate> prefills = List.of(prefillsAlone);
-        Splitting above = new Splitting(TRANSFER, OptionalLong.of(500));
-        Splitting below = new Splitting(TRANSFER, OptionalLong.of(501));
+        Splitting above = new Splitting(TRANSFER, BY_COST.rates(), OptionalLong.of(500));
+        Splitting below = new Splitting(TRANSFER, BY_COST.rates(), OptionalLong.of(501));
         assertEquals(Part.DECODE, above.plan(costs, all, prefills, PROMPT).part());
         assertEquals(Part.WHOLE, below.plan(costs, all, prefills, PROMPT).part());
     }
@@ -226,7 +257,7 @@ class SplittingTest {
         Cost first = costs(1, 5, 5);
         Cost last = costs(2, 5, 5);
         assertEquals(
-                new Splitting.Plan(List.of(decodesAlone), prefills, Part.DECODE),
+                split(List.of(decodesAlone), prefills),
                 BY_COST.plan(
                         new Costs(RouterMode.ROUND_ROBIN, NEVER, NEVER, last, NEVER, first),
                         all,
@@ -239,5 +270,89 @@ class SplittingTest {
                         all,
                         prefills,
                         PROMPT));
+    }
+
+    /**
+     * Each thousand tokens take 10 ms from zone to zone, which the cost of who decodes has in it,
+     * and 1 ms within one: 30 and 10 of the zone b are 33 in all, 25 and 10 are 37.
+     */
+    @Test
+    void who_prefills_and_who_decodes_are_chosen_together() {
+        Candidate near = in("b", worker(0, EngineKind.SGLANG, Role.PREFILL, false));
+        Candidate far = in("a", worker(1, EngineKind.SGLANG, Role.PREFILL, false));
+        Candidate cheap = in("b", worker(2, EngineKind.SGLANG, Role.DECODE, false));
+        Candidate dear = in("a", worker(3, EngineKind.SGLANG, Role.DECODE, false));
+        List<Candidate> all = List.of(cheap, dear);
+        List<Candidate> prefills = List.of(near, far);
+        Splitting zones =
+                new Splitting(
+                        TRANSFER.within(Place.Shared.ZONE, 10),
+                        new TransferRates(),
+                        OptionalLong.empty());
+        Costs costs =
+                new Costs(
+                        RouterMode.KV,
+                        costs(1e9, 30, 1e9),
+                        costs(1e9, 25, 1e9),
+                        costs(1e9, 1e9, 10),
+                        costs(1e9, 1e9, 40));
+        assertEquals(List.of(near), zones.plan(costs, all, prefills, PROMPT).prefills());
+        assertEquals(List.of(Part.PREFILL, Part.DECODE), costs.asked, "once each");
+        assertEquals(prefills, BY_COST.plan(costs, all, prefills, PROMPT).prefills());
+        assertEquals(
+                prefills,
+                zones.plan(new Costs(RouterMode.ROUND_ROBIN, costs.costs), all, prefills, PROMPT)
+                        .prefills(),
+                "no costs are compared");
+
+        Costs equal =
+                new Costs(
+                        RouterMode.KV,
+                        costs(1e9, 30, 1e9),
+                        costs(1e9, 30, 1e9),
+                        costs(1e9, 1e9, 10),
+                        costs(1e9, 1e9, 10));
+        assertEquals(
+                prefills,
+                zones.plan(equal, all, prefills, PROMPT).prefills(),
+                "the router's turns decide between pairs of equal cost");
+    }
+
+    /** Of another request that costs 34 whole: 33 in one zone, 42 between any two. */
+    @Test
+    void a_near_pair_is_worth_a_split_that_a_far_one_is_not() {
+        List<Candidate> prefills = List.of(in("b", prefill));
+        Splitting zones =
+                new Splitting(
+                        TRANSFER.within(Place.Shared.ZONE, 10),
+                        BY_COST.rates(),
+                        OptionalLong.empty());
+        Costs costs =
+                new Costs(
+                        RouterMode.KV,
+                        costs(1e9, 30, 1e9),
+                        costs(1e9, 1e9, 10),
+                        costs(34, 1e9, 1e9));
+        for (String zone : List.of("a", "b", "")) {
+            assertEquals(
+                    zone.equals("b") ? Part.DECODE : Part.WHOLE,
+                    zones.plan(costs, List.of(in(zone, decode), plain), prefills, PROMPT).part(),
+                    "decodes in zone " + zone);
+        }
+    }
+
+    /** Set are 1,250 bytes and 1 Gbit/s; the engines have shown 2,500 bytes and 4. */
+    @Test
+    void what_engines_have_shown_counts_more_than_what_is_set() {
+        TransferRates rates = TransferRatesTest.shown(decode.worker().id(), 2500, 4);
+        Splitting learning = new Splitting(TRANSFER, rates, OptionalLong.empty());
+        TransferCost shown =
+                learning.plan(new Costs(RouterMode.KV), List.of(decode), List.of(prefill), PROMPT)
+                        .transfer();
+        assertEquals(2500, shown.bytesPerToken(), 50);
+        assertEquals(4, shown.gigabitsPerSecond(Place.UNKNOWN), 0.4);
+        assertEquals(2500 * 8 / 4e6, shown.millisPerToken(Place.UNKNOWN), 0.0005);
+        assertTrue(shown.isEven(), "nothing else is set for workers that are near");
+        assertEquals(2, shown.setupMillis());
     }
 }

@@ -8,12 +8,14 @@ import io.micrometer.core.instrument.Tags;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.PassiveHealth;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.monitor.FleetMonitor;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.WorkerLoad;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,8 +33,12 @@ public final class FleetMeters {
     private final MultiGauge requests;
     private final MultiGauge prefillTokens;
     private final MultiGauge blocks;
+    private final MultiGauge transfers;
+    private final TransferRates rates;
 
-    private FleetMeters(MeterRegistry registry, FleetRegistry fleet, LoadBook load) {
+    private FleetMeters(
+            MeterRegistry registry, FleetRegistry fleet, LoadBook load, TransferRates rates) {
+        this.rates = rates;
         this.fleet = fleet;
         this.load = load;
         up =
@@ -51,6 +57,12 @@ public final class FleetMeters {
                 MultiGauge.builder("warmpath.worker.blocks")
                         .description("KV blocks of the requests running on the rank")
                         .register(registry);
+        transfers =
+                MultiGauge.builder("warmpath.disagg.transfer.bytes.per.second")
+                        .description(
+                                "How fast the KV cache of one request comes to a worker that decodes,"
+                                        + " as its engine has shown; NaN: it has not")
+                        .register(registry);
     }
 
     /** Registers the meters and follows the fleet. */
@@ -60,7 +72,8 @@ public final class FleetMeters {
             FleetMonitor monitor,
             PassiveHealth health,
             FleetSources sources,
-            LoadBook load) {
+            LoadBook load,
+            TransferRates rates) {
         for (WorkerState state : WorkerState.values()) {
             Gauge.builder("warmpath.workers", fleet, f -> count(f, state))
                     .description("Workers by state")
@@ -86,7 +99,7 @@ public final class FleetMeters {
         Gauge.builder("warmpath.fleet.disagreements", fleet, FleetMeters::disagreements)
                 .description("Facts that workers' records and engines tell differently")
                 .register(registry);
-        FleetMeters meters = new FleetMeters(registry, fleet, load);
+        FleetMeters meters = new FleetMeters(registry, fleet, load, rates);
         fleet.addListener(FleetListener.onChange(meters::refresh));
         meters.refresh();
     }
@@ -110,6 +123,22 @@ public final class FleetMeters {
         requests.register(rows(workers, WorkerLoad::requests), true);
         prefillTokens.register(rows(workers, WorkerLoad::prefillTokens), true);
         blocks.register(rows(workers, WorkerLoad::blocks), true);
+        transfers.register(
+                workers.stream()
+                        .filter(w -> w.disaggregation().role() == Role.DECODE)
+                        .<MultiGauge.Row<?>>map(this::transferOf)
+                        .toList(),
+                true);
+    }
+
+    private MultiGauge.Row<?> transferOf(Worker w) {
+        return MultiGauge.Row.of(
+                Tags.of("worker", w.name()),
+                rates,
+                all -> {
+                    double rate = all.of(w.id()).bytesPerSecond();
+                    return rate == 0 ? Double.NaN : rate;
+                });
     }
 
     private List<MultiGauge.Row<?>> rows(List<Worker> workers, ToDoubleFunction<WorkerLoad> f) {

@@ -112,6 +112,7 @@ record AdminParts(
                         caches.followsEvents(),
                         engineTokens.check()::distrusted,
                         pins.supports(),
+                        fleet.transfers()::of,
                         engineTokens::origins,
                         pairs::of),
                 admission,

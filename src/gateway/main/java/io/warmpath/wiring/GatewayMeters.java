@@ -42,7 +42,8 @@ public final class GatewayMeters {
                 fleet.monitor(),
                 fleet.passiveHealth(),
                 fleet.sources(),
-                load);
+                load,
+                fleet.transfers());
         PressureMeters.bind(registry, fleet.registry(), router);
         AddressMeters.bind(registry, fleet.addresses());
         EventSubscriptions subscriptions = fleet.subscriptions();

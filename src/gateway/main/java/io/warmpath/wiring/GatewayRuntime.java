@@ -190,6 +190,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
                         .hot(caches.hot())
+                        .transfers(fleet.transfers())
                         .objectives(kubernetes.objectives())
                         .rewrites(kubernetes.rewrites())
                         .routes(this::notReady, clients.gate());

@@ -34,6 +34,7 @@ import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.PrefillBudget;
 import io.warmpath.tokens.PromptTokens;
@@ -74,6 +75,7 @@ final class RequestPath {
     private ModelRewrites rewrites = ModelRewrites.NONE;
     private @Nullable SharedCache shared;
     private @Nullable HotPrompts hot;
+    private TransferRates transfers = new TransferRates();
 
     /**
      * @param tokens names of models, and the threads that tokenise
@@ -173,6 +175,12 @@ final class RequestPath {
         return this;
     }
 
+    /** What engines show of how KV caches move between them. */
+    RequestPath transfers(TransferRates value) {
+        transfers = value;
+        return this;
+    }
+
     /**
      * @param notReady why it is not, though requests are answered; empty when it is
      * @param gate who may ask
@@ -205,7 +213,7 @@ final class RequestPath {
                         shared,
                         System::nanoTime,
                         hot,
-                        FlowSettings.splitting(config.disaggregation()));
+                        FlowSettings.splitting(config.disaggregation(), transfers));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

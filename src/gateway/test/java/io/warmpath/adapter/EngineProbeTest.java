@@ -25,6 +25,7 @@ import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
 import io.warmpath.fleet.probe.DialectProbe;
 import io.warmpath.fleet.probe.EngineLoad;
+import io.warmpath.fleet.probe.MovedKv;
 import io.warmpath.fleet.probe.ProbeException;
 import io.warmpath.fleet.probe.WorkerProbe;
 import java.time.Duration;
@@ -615,6 +616,23 @@ class EngineProbeTest {
         assertEquals(
                 WorkerProbe.Verdict.OK,
                 health(new FakeEngine().answer("/health", "{\"status\": \"undrainable\"}")));
+    }
+
+    /** 105 blocks of 16,384 bytes in 54 ms. Releases before count no such tokens. */
+    @Test
+    void vllm_tells_what_its_nixl_connector_has_fetched() throws Exception {
+        FakeEngine engine = new FakeEngine().recorded("/metrics", "vllm-nixl-metrics.txt");
+        MovedKv moved = new MovedKv(3300, 105 * 16_384, 6, 0.054476);
+        assertEquals(
+                List.of(new EngineLoad(0, 0, 0, -1, 0, moved)),
+                probe(engine).load(SPEC, EngineKind.VLLM));
+        FakeEngine older =
+                new FakeEngine()
+                        .answer(
+                                "/metrics",
+                                "vllm:nixl_bytes_transferred_sum{engine=\"0\"} 1e+07\n");
+        assertEquals(
+                List.of(new EngineLoad(0, 0, 0, -1, -1)), probe(older).load(SPEC, EngineKind.VLLM));
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
@@ -25,6 +26,7 @@ import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.RoutingRequest.Detail;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
 import java.io.IOException;
 import java.net.URI;
@@ -196,6 +198,24 @@ class DecisionJsonTest {
         assertEquals("latency", j.get("cost_model").asText());
         assertTrue(j.at("/candidates/0/terms").has("work_price"));
         assertFalse(j.has("weights"));
+    }
+
+    @Test
+    void who_decodes_is_told_with_the_link_that_the_cache_comes_by() throws IOException {
+        RoutingRequest r = request(OptionalLong.empty(), RouterOverrides.NONE, Detail.ALL);
+        TransferCost transfer = TransferCost.of(2, 131072, 25, 0.1);
+        JsonNode j =
+                json(
+                        RouterOptions.of(RouterMode.KV),
+                        r.toBuilder().part(Part.DECODE).transfer(transfer).build());
+        JsonNode link = j.at("/chosen/transfer");
+        assertEquals("fleet", link.path("within").asText(), j.toString());
+        assertEquals(25, link.path("gbit_per_second").asDouble());
+        assertEquals(131072, link.path("kv_bytes_per_token").asDouble());
+        double moved = 10 * B - j.at("/chosen/cached_tokens").asInt();
+        double millis = j.at("/candidates/1/terms/transfer_ms").asDouble();
+        assertEquals(131072 * 8 / 25e6 * moved, millis, 1e-9);
+        assertFalse(json(kv(), r).at("/chosen").has("transfer"));
     }
 
     @Test

@@ -96,6 +96,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
+import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.session.Affinity;
 import io.warmpath.session.AffinityOptions;
 import io.warmpath.session.ControlledSessions;
@@ -502,7 +503,7 @@ final class Gateway implements AutoCloseable {
                         null,
                         System::nanoTime,
                         null,
-                        new Splitting(new TransferCost(0, 0, 0), OptionalLong.of(0)));
+                        new Splitting(TransferCost.NONE, new TransferRates(), OptionalLong.of(0)));
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

@@ -232,6 +232,36 @@ class SplitOnSimTest {
         return List.of(splits, tokens);
     }
 
+    /** A cache takes seconds from zone to zone, and no time within one. */
+    @Test
+    void both_halves_are_in_one_zone_and_the_explanation_says_so() throws Exception {
+        gateway =
+                SimGateway.start(
+                        Map.of(
+                                "warmpath.models.\"demo\".path",
+                                "src/tokens/main/resources/demo-model",
+                                "warmpath.disaggregation.transfer-rate",
+                                "0.1",
+                                "warmpath.disaggregation.transfer-rate-zone",
+                                "400"),
+                        half(Mode.PREFILL),
+                        half(Mode.PREFILL),
+                        half(Mode.DECODE),
+                        half(Mode.DECODE));
+        for (int i = 0; i < 4; i++) {
+            String labels = "{\"labels\":{\"zone\":\"" + (i % 2 == 0 ? "a" : "b") + "\"}}";
+            assertEquals(202, gateway.patch("/workers/w" + i, labels).statusCode());
+        }
+        Set<String> pairs = new HashSet<>();
+        for (int i = 0; i < 12; i++) {
+            HttpResponse<String> answer = chat(i + " is what number?", true);
+            pairs.add(header(answer, SPLIT) + " " + header(answer, "x-warmpath-worker"));
+            String link = "\"transfer\":{\"within\":\"zone\",\"gbit_per_second\":400.0,";
+            assertTrue(answer.body().contains(link), answer.body());
+        }
+        assertTrue(Set.of("w0 w2", "w1 w3").containsAll(pairs), pairs.toString());
+    }
+
     /** So that the lab plays one request where two workers did the parts of it. */
     @Test
     void the_file_of_decisions_says_which_part_a_line_is_about(@TempDir Path folder)

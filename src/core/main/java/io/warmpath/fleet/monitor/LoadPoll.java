@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.ObjLongConsumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,7 @@ public final class LoadPoll implements FleetTask {
     private final LongSupplier intervalNanos;
     private final ToLongFunction<WorkerSlot> booked;
     private final Outside outside;
+    private final ObjLongConsumer<List<EngineLoad>> heard;
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
     private final Map<Long, Map<Integer, Seen>> last = new ConcurrentHashMap<>();
     private final Map<Long, Watch> watches = new HashMap<>(); // tick's
@@ -59,6 +61,7 @@ public final class LoadPoll implements FleetTask {
     /**
      * @param interval between two questions to a worker, in nanoseconds; may change at any time
      * @param booked requests on a slot that this gateway knows of
+     * @param heard told each answer, by worker; an empty one of a worker that is asked no more
      */
     public LoadPoll(
             FleetRegistry registry,
@@ -67,7 +70,8 @@ public final class LoadPoll implements FleetTask {
             LongSupplier nanoTime,
             LongSupplier interval,
             ToLongFunction<WorkerSlot> booked,
-            Outside outside) {
+            Outside outside,
+            ObjLongConsumer<List<EngineLoad>> heard) {
         this.registry = registry;
         this.probe = probe;
         this.probes = probes;
@@ -75,6 +79,7 @@ public final class LoadPoll implements FleetTask {
         this.intervalNanos = interval;
         this.booked = booked;
         this.outside = outside;
+        this.heard = heard;
     }
 
     @Override
@@ -154,6 +159,7 @@ public final class LoadPoll implements FleetTask {
         if (said == null || watches.get(w.id()) != watch) {
             return;
         }
+        heard.accept(said, w.id());
         Map<Integer, Integer> beyond = new HashMap<>();
         Map<Integer, Seen> seen = new HashMap<>();
         for (EngineLoad load : said) {
@@ -186,6 +192,7 @@ public final class LoadPoll implements FleetTask {
     private void forget(Long worker) {
         watches.remove(worker);
         last.remove(worker);
+        heard.accept(List.of(), worker);
         WorkerStatus s = registry.byId(worker);
         if (s != null) {
             s.worker().ranks().forEach(r -> outside.set(r.slot(), 0, 0));

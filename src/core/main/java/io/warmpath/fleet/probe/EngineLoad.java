@@ -1,6 +1,7 @@
 package io.warmpath.fleet.probe;
 
 import io.warmpath.fleet.Worker;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What an engine says one of its ranks is doing now, whoever has sent it.
@@ -9,8 +10,19 @@ import io.warmpath.fleet.Worker;
  * @param waiting requests in its queue
  * @param usedTokens in KV blocks of these requests; negative: not told
  * @param usage share of its KV blocks in use; negative: not told
+ * @param moved KV cache that came from other engines; null: not told
  */
-public record EngineLoad(int dpRank, int running, int waiting, long usedTokens, double usage) {
+public record EngineLoad(
+        int dpRank,
+        int running,
+        int waiting,
+        long usedTokens,
+        double usage,
+        @Nullable MovedKv moved) {
+    public EngineLoad(int dpRank, int running, int waiting, long usedTokens, double usage) {
+        this(dpRank, running, waiting, usedTokens, usage, null);
+    }
+
     public int requests() {
         return running + waiting;
     }

@@ -34,6 +34,7 @@ class LoadPollTest {
     private final FleetRegistry fleet = new FleetRegistry(index, String::hashCode, s -> {});
     private final Queue<Runnable> probes = new ArrayDeque<>();
     private final List<String> told = new ArrayList<>();
+    private final List<List<EngineLoad>> heard = new ArrayList<>();
     private long now = 1_000_000_000L;
     private long booked;
     private List<EngineLoad> said = List.of();
@@ -48,7 +49,8 @@ class LoadPollTest {
                     () -> now,
                     () -> interval.toNanos(),
                     slot -> booked,
-                    (slot, requests, blocks) -> told.add(requests + " " + blocks));
+                    (slot, requests, blocks) -> told.add(requests + " " + blocks),
+                    (loads, worker) -> heard.add(loads));
 
     private final class Engine implements WorkerProbe {
         @Override
@@ -114,6 +116,7 @@ class LoadPollTest {
         assertEquals("0 0.0", round(), "once may be chance");
         assertEquals("3 30.0", round(), "three of four requests, and of 40 blocks");
         assertEquals(Map.of(0, new LoadPoll.Seen(said.get(0), 3)), poll.last(w.id()));
+        assertEquals(List.of(said, said), heard);
         said = List.of(new EngineLoad(0, 2, 0, 320, -1));
         assertEquals("1 10.0", round());
         booked = 2;
@@ -176,6 +179,7 @@ class LoadPollTest {
         assertEquals("1 1.0", round());
         fleet.unhealthy(w.id(), "late");
         assertEquals("0 0.0", round(), "and what was said is forgotten");
+        assertEquals(List.of(said, said, List.of()), heard);
         assertEquals("", round());
         fleet.remove(w.id());
         ready(EngineKind.OPENAI);

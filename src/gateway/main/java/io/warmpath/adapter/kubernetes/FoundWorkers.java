@@ -87,6 +87,7 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
     private static Found found(String target, List<Way> ways, @Nullable Pod pod) {
         Way way = ways.getFirst();
         WorkerRecord record = new WorkerRecord(way.slice().annotations(), pod);
+        record.runsIn("zone", way.endpoint().zone());
         for (Way each : ways.reversed()) {
             record.ports(each.slice().ports());
         }

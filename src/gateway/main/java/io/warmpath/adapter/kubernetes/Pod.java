@@ -11,6 +11,7 @@ import java.util.Set;
  * @param uid another one for each life, where a StatefulSet gives the same name again
  * @param leaving it is being deleted
  * @param ready its condition Ready is true
+ * @param node where it runs; empty while it is nowhere
  * @param address its IP; empty while it has none, and once its containers have ended
  * @param ports TCP ports of its containers that have a name
  */
@@ -19,6 +20,7 @@ record Pod(
         String uid,
         boolean leaving,
         boolean ready,
+        String node,
         String address,
         Map<String, String> labels,
         Map<String, String> annotations,
@@ -43,6 +45,7 @@ record Pod(
                 metadata.path("uid").asText(),
                 metadata.hasNonNull("deletionTimestamp"),
                 ready(status),
+                object.path("spec").path("nodeName").asText(""),
                 ENDED.contains(status.path("phase").asText())
                         ? ""
                         : status.path("podIP").asText(""),

@@ -25,8 +25,14 @@ record Slice(
     /**
      * @param serving takes requests; true too for one whose state is not known, as the API asks for
      * @param pod name of the pod behind it, null when it is none
+     * @param zone of its node; empty: not told
      */
-    record Endpoint(String address, boolean serving, boolean terminating, @Nullable String pod) {}
+    record Endpoint(
+            String address,
+            boolean serving,
+            boolean terminating,
+            @Nullable String pod,
+            String zone) {}
 
     static Slice of(JsonNode object) {
         JsonNode metadata = object.path("metadata");
@@ -59,6 +65,7 @@ record Slice(
                 endpoint.path("addresses").path(0).asText(),
                 conditions.path("serving").asBoolean(ready),
                 conditions.path("terminating").asBoolean(false),
-                target.path("kind").asText().equals("Pod") ? target.path("name").asText() : null);
+                target.path("kind").asText().equals("Pod") ? target.path("name").asText() : null,
+                endpoint.path("zone").asText(""));
     }
 }

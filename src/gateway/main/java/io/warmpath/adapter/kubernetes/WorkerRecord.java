@@ -1,5 +1,6 @@
 package io.warmpath.adapter.kubernetes;
 
+import io.warmpath.fleet.Place;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.source.WorkerFields;
@@ -25,7 +26,8 @@ final class WorkerRecord {
     static final String REPLAY = "kv-replay";
 
     /** Annotations that are no fields of a record. */
-    private static final Set<String> OWN = Set.of("port", "scheme", "events-port", "replay-port");
+    private static final Set<String> OWN =
+            Set.of("port", "scheme", "events-port", "replay-port", "node", "rack", "zone");
 
     /** A template is shared by many pods, so it cannot say these. */
     private static final Set<String> OF_ONE = Set.of("url", "name", "id", "labels");
@@ -53,10 +55,14 @@ final class WorkerRecord {
     private static final Set<String> WHOLE =
             Set.of("both", "prefill-decode", "encode-prefill-decode");
 
+    /** The zone of its node, which newer API servers write to pods. */
+    private static final String ZONE_LABEL = "topology.kubernetes.io/zone";
+
     private static final int MAX_NAME = 63;
 
     private final Map<String, String> said = new HashMap<>();
     private final Map<String, Integer> named = new HashMap<>();
+    private final Map<String, String> labels = new TreeMap<>();
     private final @Nullable Pod pod;
     private @Nullable String doubt;
 
@@ -70,6 +76,8 @@ final class WorkerRecord {
         if (pod != null) {
             take(pod.annotations());
             named.putAll(pod.ports());
+            runsIn("node", pod.node());
+            runsIn("zone", pod.labels().getOrDefault(ZONE_LABEL, ""));
         }
         for (String field : said.keySet()) {
             if (OF_ONE.contains(field)) {
@@ -108,6 +116,18 @@ final class WorkerRecord {
                         said.put(key.substring(PREFIX.length()), value);
                     }
                 });
+    }
+
+    /**
+     * Where it runs, unless its own labels or annotations say otherwise.
+     *
+     * @param label one of {@link Place#LABELS}
+     * @param value empty: not known
+     */
+    void runsIn(String label, String value) {
+        if (!value.isEmpty()) {
+            labels.put(label, value);
+        }
     }
 
     /** Ports by name that win over the pod's own. */
@@ -199,12 +219,18 @@ final class WorkerRecord {
     }
 
     private String labels() {
-        return pod == null
-                ? ""
-                : new TreeMap<>(pod.labels())
-                        .entrySet().stream()
-                                .filter(e -> !CONTROLLERS.contains(e.getKey()))
-                                .map(e -> e.getKey() + "=" + e.getValue())
-                                .collect(Collectors.joining(","));
+        Map<String, String> all = new TreeMap<>(labels);
+        if (pod != null) {
+            all.putAll(pod.labels());
+            all.keySet().removeAll(CONTROLLERS);
+        }
+        for (String place : Place.LABELS) {
+            if (says(place)) {
+                all.put(place, said.get(place));
+            }
+        }
+        return all.entrySet().stream()
+                .map(e -> e.getKey() + "=" + e.getValue())
+                .collect(Collectors.joining(","));
     }
 }

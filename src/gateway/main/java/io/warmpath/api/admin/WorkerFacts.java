@@ -5,6 +5,7 @@ import io.warmpath.fleet.PinSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.gateway.observe.SplitPairs.SplitPair;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -19,6 +20,7 @@ import java.util.function.LongFunction;
  *     them, may stop sending
  * @param drifted which prompts have other ids here than on engines of a kind
  * @param pins how a worker keeps what clients pin, by its id
+ * @param transfers how KV caches come to a worker from others, by its id
  * @param tokens where those of a worker's models come from, by model
  * @param pairs with whom a worker splits requests, by its name
  */
@@ -27,5 +29,6 @@ public record WorkerFacts(
         boolean followsEvents,
         Function<EngineKind, Set<String>> drifted,
         LongFunction<PinSupport> pins,
+        LongFunction<TransferRates.Known> transfers,
         Function<Worker, Map<String, String>> tokens,
         Function<String, List<SplitPair>> pairs) {}

@@ -15,6 +15,7 @@ import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.probe.TestedEngines;
 import io.warmpath.fleet.source.SourceName;
 import io.warmpath.gateway.observe.SplitPairs.SplitPair;
+import io.warmpath.routing.rates.TransferRates;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param transfer what moves its KV cache to other engines, as it says; empty: it does not
  * @param pairs with whom it has split requests since the gateway started; at most ten, those with
  *     most tokens first
+ * @param kvTransfer how KV caches come to it from others; absent: its engine has not shown it
  * @param eventsFollowed this gateway listens to its events
  * @param tokens where those of its models' prompts come from, by model
  * @param tokensDrifted prompts whose ids here are not the engine's
@@ -69,6 +71,7 @@ public record WorkerRow(
         int bootstrapPort,
         String transfer,
         List<SplitPair> pairs,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable KvTransfer kvTransfer,
         Map<String, String> labels,
         int maxNumBatchedTokens,
         long totalKvBlocks,
@@ -91,6 +94,23 @@ public record WorkerRow(
                     seen.load().waiting(),
                     Math.round(seen.load().blocks(w)),
                     seen.outside());
+        }
+    }
+
+    /**
+     * Learnt of what the engine has fetched.
+     *
+     * @param gbitPerSecond of one request's transfer; absent: not known
+     * @param bytesPerToken of KV cache
+     */
+    @JsonNaming(SnakeCaseStrategy.class)
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record KvTransfer(@Nullable Double gbitPerSecond, long bytesPerToken) {
+        private static @Nullable KvTransfer of(TransferRates.Known known) {
+            double rate = known.bytesPerSecond() * 8e-9;
+            return known.bytesPerToken() == 0
+                    ? null
+                    : new KvTransfer(rate == 0 ? null : rate, Math.round(known.bytesPerToken()));
         }
     }
 
@@ -146,6 +166,7 @@ public record WorkerRow(
                 w.disaggregation().bootstrapPort(),
                 w.disaggregation().transfer(),
                 facts.pairs().apply(w.name()),
+                KvTransfer.of(facts.transfers().apply(w.id())),
                 new TreeMap<>(status.spec().labels()),
                 w.capacity().batchedTokens(),
                 w.capacity().kvBlocks(),

@@ -4,12 +4,14 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventTrust;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
 import io.warmpath.routing.OtherCosts;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
@@ -18,6 +20,7 @@ import io.warmpath.routing.Scores;
 import io.warmpath.routing.SharedHits;
 import io.warmpath.routing.SharedView;
 import io.warmpath.routing.TierBlocks;
+import io.warmpath.routing.TransferCost;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -141,7 +144,21 @@ public final class DecisionJson {
         json.writeNumberField("booked_prefill_tokens", s.prefillTokens());
         json.writeNumberField("booked_blocks", d.blocks());
         json.writeNumberField("cost", s.cost());
+        transfer(d.request(), s.candidate().worker(), json);
         json.writeEndObject();
+    }
+
+    /** What brings the cache of the prompt to a worker that decodes. */
+    private static void transfer(RoutingRequest r, Worker to, JsonGenerator json)
+            throws IOException {
+        if (r.part() == Part.DECODE) {
+            TransferCost link = r.transfer();
+            json.writeObjectFieldStart("transfer");
+            json.writeStringField("within", link.from().shared(to.place()).word());
+            json.writeNumberField("gbit_per_second", link.gigabitsPerSecond(to.place()));
+            json.writeNumberField("kv_bytes_per_token", link.bytesPerToken());
+            json.writeEndObject();
+        }
     }
 
     /** Whom the cost that did not decide would have taken, where it is known. */

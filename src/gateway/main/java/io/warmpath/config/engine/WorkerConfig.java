@@ -68,7 +68,9 @@ public interface WorkerConfig {
     Optional<List<String>> taints();
 
     @Setting(
-            doc = "What operators tell it apart by; shown in `GET /workers`.",
+            doc =
+                    "What operators tell it apart by; shown in `GET /workers`. `node`, `rack` and"
+                            + " `zone` say where it runs, see disaggregation.md.",
             unit = "name=value,...")
     Optional<List<String>> labels();
 

@@ -19,18 +19,44 @@ public interface DisaggregationConfig {
     @Setting(
             doc =
                     "KV cache of one token, all layers together: 128K for a model of 8 billion"
-                            + " parameters, 320K for 70 (src/docs/disaggregation.md).",
+                            + " parameters, 320K for 70 (src/docs/disaggregation.md). vLLM's engines"
+                            + " show it themselves when they fetch caches by NIXL.",
             minSize = "1",
             maxSize = "64M")
     ByteSize kvBytesPerToken();
 
     @WithDefault("25")
     @Setting(
-            doc = "What the network carries between two workers.",
+            doc =
+                    "What the network carries between two workers; it counts until engines have shown"
+                            + " it themselves.",
             unit = "Gbit/s",
             min = 0.001,
             max = 100000)
     double transferRate();
+
+    @Setting(
+            doc =
+                    "The same between workers of one zone, by their label `zone`. Not set: as"
+                            + " between any two.",
+            unit = "Gbit/s",
+            min = 0.001,
+            max = 100000)
+    Optional<Double> transferRateZone();
+
+    @Setting(
+            doc = "The same between workers of one `rack`. Not set: as in one zone.",
+            unit = "Gbit/s",
+            min = 0.001,
+            max = 100000)
+    Optional<Double> transferRateRack();
+
+    @Setting(
+            doc = "The same between workers of one `node`. Not set: as in one rack.",
+            unit = "Gbit/s",
+            min = 0.001,
+            max = 100000)
+    Optional<Double> transferRateNode();
 
     @WithDefault("2ms")
     @WithConverter(TimeSpan.class)

@@ -38,6 +38,7 @@ import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TaintMatch;
 import io.warmpath.routing.TaintRules;
+import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.rates.Sent;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -169,6 +170,7 @@ public final class Planner {
                     occasion,
                     candidates,
                     Part.WHOLE,
+                    TransferCost.NONE,
                     tokens,
                     named,
                     known,
@@ -184,12 +186,13 @@ public final class Planner {
         Splitting rule = request.routing().prefiller().isAny() ? splitting : splitting.always();
         Splitting.Plan plan =
                 rule.plan(
-                        (among, part) ->
+                        (among, part, transfer) ->
                                 dryRun(
                                         part == Part.PREFILL ? request.unpinned() : request,
                                         among,
                                         held,
                                         part,
+                                        transfer,
                                         tokens,
                                         others),
                         candidates,
@@ -208,6 +211,7 @@ public final class Planner {
                                 occasion.because(DecisionCause.PREFILL),
                                 plan.prefills(),
                                 Part.PREFILL,
+                                TransferCost.NONE,
                                 tokens,
                                 named,
                                 held,
@@ -215,18 +219,24 @@ public final class Planner {
                                 others,
                                 trace,
                                 null);
-        return decide(
-                request,
-                occasion,
-                plan.candidates(),
-                plan.part(),
-                tokens,
-                named,
-                held,
-                queuedNanos,
-                others,
-                trace,
-                prefill);
+        Decided decided =
+                decide(
+                        request,
+                        occasion,
+                        plan.candidates(),
+                        plan.part(),
+                        plan.transferFrom(prefill == null ? null : prefill.decision),
+                        tokens,
+                        named,
+                        held,
+                        queuedNanos,
+                        others,
+                        trace,
+                        prefill);
+        if (prefill != null) {
+            splitting.sent(decided.decision);
+        }
+        return decided;
     }
 
     private Decided decide(
@@ -234,6 +244,7 @@ public final class Planner {
             Occasion occasion,
             List<Candidate> candidates,
             Part part,
+            TransferCost transfer,
             @Nullable EnginePrompts tokens,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
@@ -253,6 +264,7 @@ public final class Planner {
                         circumstances(
                                 request, tokens, queuedNanos, inFull ? candidates : List.of()),
                         part,
+                        transfer,
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
                         request.form().explain()
                                 ? ineligible(request.model(), candidates, others)
@@ -275,7 +287,7 @@ public final class Planner {
             List<Candidate> candidates,
             @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
-        return dryRun(request, candidates, null, Part.WHOLE, tokens, others);
+        return dryRun(request, candidates, null, Part.WHOLE, TransferCost.NONE, tokens, others);
     }
 
     private RoutingDecision dryRun(
@@ -283,6 +295,7 @@ public final class Planner {
             List<Candidate> candidates,
             @Nullable List<PrefixMatch> known,
             Part part,
+            TransferCost transfer,
             @Nullable EnginePrompts tokens,
             Function<Worker, String> others) {
         return ask(
@@ -293,6 +306,7 @@ public final class Planner {
                 known,
                 circumstances(request, tokens, 0, candidates),
                 part,
+                transfer,
                 RoutingRequest.Detail.DRY_RUN,
                 ineligible(request.model(), candidates, others),
                 null);
@@ -306,6 +320,7 @@ public final class Planner {
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
             Part part,
+            TransferCost transfer,
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible,
             Tracing.@Nullable Trace trace) {
@@ -331,7 +346,7 @@ public final class Planner {
                                         .outputTokens(request.hints().expectedOutput())
                                         .mostOutputTokens(request.form().mostTokens())
                                         .part(part)
-                                        .transfer(splitting.transfer())
+                                        .transfer(transfer)
                                         .detail(detail)
                                         .ineligible(ineligible)
                                         .circumstances(circumstances)

@@ -36,6 +36,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.upstream.tls.EngineTls;
 import io.warmpath.wiring.events.EventSubscriptions;
 import io.warmpath.wiring.settings.StartFailure;
@@ -79,6 +80,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final SignsOfLife signs;
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
+    private final TransferRates transfers = new TransferRates();
     private final FleetLoop loop;
     private final VertxEngineHttp http;
     private final ExecutorService probes;
@@ -174,7 +176,8 @@ public final class FleetRuntime implements AutoCloseable {
                                 System::nanoTime,
                                 loadInterval(config, guarding),
                                 load::booked,
-                                load::outside);
+                                load::outside,
+                                transfers::told);
         loop =
                 new FleetLoop(
                         loads == null
@@ -295,6 +298,11 @@ public final class FleetRuntime implements AutoCloseable {
     /** What the engines last said of a worker's ranks. */
     public Map<Integer, LoadPoll.Seen> engineLoads(long worker) {
         return loads == null ? Map.of() : loads.last(worker);
+    }
+
+    /** How KV caches move between the engines. */
+    public TransferRates transfers() {
+        return transfers;
     }
 
     public PassiveHealth passiveHealth() {

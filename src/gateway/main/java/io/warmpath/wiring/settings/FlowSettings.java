@@ -8,6 +8,7 @@ import io.warmpath.config.engine.RawPath;
 import io.warmpath.config.engine.RetryConfig;
 import io.warmpath.config.router.DisaggregationConfig;
 import io.warmpath.config.router.RouterConfig;
+import io.warmpath.fleet.Place;
 import io.warmpath.gateway.flow.GatewayOptions;
 import io.warmpath.gateway.flow.Retries;
 import io.warmpath.gateway.migration.Migration;
@@ -20,7 +21,9 @@ import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.Splitting;
 import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
+import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.wiring.memory.MemoryPlan;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** What decides on requests and carries them out, from the settings. Stateless. */
@@ -86,14 +89,29 @@ public final class FlowSettings {
                 ClientSettings.bounds(config.http(), plan, maxBodyBytes));
     }
 
-    /** Between a worker that prefills and one that decodes. */
-    public static Splitting splitting(DisaggregationConfig config) {
-        return new Splitting(
+    /**
+     * Between a worker that prefills and one that decodes.
+     *
+     * @param rates what engines show of it
+     */
+    public static Splitting splitting(DisaggregationConfig config, TransferRates rates) {
+        TransferCost cost =
                 TransferCost.of(
                         config.transferSetup().toNanos() / 1e6,
                         config.kvBytesPerToken().bytes(),
                         config.transferRate(),
-                        config.transferWeight()),
+                        config.transferWeight());
+        cost = within(cost, Place.Shared.ZONE, config.transferRateZone());
+        cost = within(cost, Place.Shared.RACK, config.transferRateRack());
+        cost = within(cost, Place.Shared.NODE, config.transferRateNode());
+        return new Splitting(
+                cost,
+                rates,
                 config.splitFromTokens().stream().mapToLong(Long::longValue).findFirst());
+    }
+
+    private static TransferCost within(
+            TransferCost cost, Place.Shared by, Optional<Double> gigabits) {
+        return gigabits.map(g -> cost.within(by, g)).orElse(cost);
     }
 }

@@ -7,6 +7,7 @@ import {badge, cell, clock, count, DASH, millis, note, percent, table, tile} fro
 const MEANING = {
     wait_ms: 'waits for prefill that is booked there',
     room_ms: 'waits for KV room',
+    transfer_ms: 'fetches the KV cache of its prompt',
     prefill_ms: 'computes the new tokens',
     load_ms: 'loads blocks from slower tiers',
     step_ms: 'waits for the step that runs',

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Place;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
@@ -282,6 +283,22 @@ class FoundWorkersTest {
         assertEquals(
                 Map.of("app.kubernetes.io/component", "engine", "team", "search", "empty", ""),
                 only(found(List.of(slice(PORTS)), pod)).labels());
+    }
+
+    @Test
+    void the_labels_of_its_place_come_from_its_node_and_from_annotations() {
+        ObjectNode pod = pod(Map.of("warmpath.io/rack", "r7"));
+        pod.withObject("spec").put("nodeName", "n1");
+        pod.withObject("metadata").withObject("labels").put("topology.kubernetes.io/zone", "b");
+        ObjectNode slice = slice(PORTS);
+        WorkerSpec spec = only(found(List.of(slice), pod));
+        assertEquals(new Place("n1", "r7", "b"), Place.of(spec.labels()));
+        ((ObjectNode) slice.at("/endpoints/0")).put("zone", "a");
+        assertEquals("a", only(found(List.of(slice), pod)).labels().get("zone"));
+        pod.withObject("metadata").withObject("labels").put("zone", "c").put("node", "x");
+        pod.withObject("metadata").withObject("annotations").put("warmpath.io/node", "n2");
+        spec = only(found(List.of(slice), pod));
+        assertEquals(new Place("n2", "r7", "c"), Place.of(spec.labels()));
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.warmpath.api.admin;
 import static io.restassured.RestAssured.given;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasKey;
 import static org.hamcrest.Matchers.hasSize;
+import static org.hamcrest.Matchers.not;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,6 +24,7 @@ import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PinSupport;
+import io.warmpath.fleet.Place;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.SessionSupport;
@@ -37,6 +40,7 @@ import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.gateway.observe.SplitPairs.SplitPair;
 import io.warmpath.net.LocalPeers;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.routing.rates.TransferRates;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
@@ -66,6 +70,7 @@ class WorkersResourceTest {
     private final FleetRegistry fleet =
             new FleetRegistry(new ReferencePrefixIndex(), url -> url.hashCode(), s -> {});
     private HttpServer server;
+    private TransferRates.Known fetched = TransferRates.Known.NOTHING;
 
     @BeforeAll
     static void startVertx() {
@@ -82,6 +87,23 @@ class WorkersResourceTest {
         if (server != null) {
             server.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
         }
+    }
+
+    @Test
+    void a_worker_has_what_its_engine_has_shown_of_transfers() {
+        fleet.add(WorkerSpec.of("http://10.0.0.1:8000"));
+        fetched = new TransferRates.Known(10, 1_310_720, Map.of());
+        given().spec(api())
+                .get("/workers/w0")
+                .then()
+                .body("kv_transfer", equalTo(Map.of("bytes_per_token", 131072)));
+        Map<Place.Shared, TransferRates.Link> links =
+                Map.of(Place.Shared.FLEET, new TransferRates.Link(2e9, 4));
+        fetched = new TransferRates.Known(10, 1_310_720, links);
+        given().spec(api())
+                .get("/workers/w0")
+                .then()
+                .body("kv_transfer.gbit_per_second", equalTo(4f));
     }
 
     private RequestSpecification api(Optional<String> token) {
@@ -107,6 +129,7 @@ class WorkersResourceTest {
                                     true,
                                     kind -> Set.of("m: plain chats"),
                                     worker -> PinSupport.RPC,
+                                    worker -> fetched,
                                     worker -> Map.of("m", "text prefix"),
                                     name -> List.of(new SplitPair("w7", 3, 900)))));
             stop();
@@ -179,6 +202,7 @@ class WorkersResourceTest {
                 .body("pairs[0].tokens", equalTo(900))
                 .body("tokens_drifted", equalTo(List.of("m: plain chats")))
                 .body("taints", equalTo(List.of("dedicated=batch:NoSchedule", "gpu=a")))
+                .body("$", not(hasKey("kv_transfer")))
                 .body("events", hasSize(2))
                 .body("events[1].endpoint", equalTo("tcp://10.0.0.1:5558"));
         given().spec(api).get("/workers").then().statusCode(200).body("data", hasSize(1));

@@ -29,6 +29,7 @@ import io.warmpath.routing.TransferCost;
 import io.warmpath.routing.modes.Routers;
 import io.warmpath.routing.rates.FleetPressure;
 import io.warmpath.routing.rates.Sent;
+import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.sim.virtual.BlockStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,6 +85,7 @@ final class ProductPolicy extends Policy {
                                         Halves.bytesPerToken(world.model()),
                                         halves.gigabitsPerSecond(),
                                         0.1),
+                                new TransferRates(),
                                 OptionalLong.empty());
         prefillBookings = new LoadBook.Booking[halves == null ? 0 : world.calls()];
         prefillSent = new Sent[halves == null ? 0 : world.calls()];
@@ -185,6 +187,7 @@ final class ProductPolicy extends Policy {
                         isHere(engine) ? candidates : known,
                         OptionalLong.of(engine),
                         Part.WHOLE,
+                        TransferCost.NONE,
                         detail(false));
         bookings[call.number()] =
                 loads.bookForPeer(
@@ -215,6 +218,7 @@ final class ProductPolicy extends Policy {
                         plan.candidates(),
                         OptionalLong.empty(),
                         plan.part(),
+                        plan.transfer(),
                         detail(explained));
         prefiller = plan.prefills().isEmpty() ? -1 : prefill(call, query, named, plan.prefills());
         if (explained) {
@@ -234,7 +238,7 @@ final class ProductPolicy extends Policy {
         return splitting == null
                 ? Splitting.Plan.whole(candidates)
                 : splitting.plan(
-                        (among, part) ->
+                        (among, part, transfer) ->
                                 decide(
                                         call,
                                         query,
@@ -242,6 +246,7 @@ final class ProductPolicy extends Policy {
                                         among,
                                         OptionalLong.empty(),
                                         part,
+                                        transfer,
                                         RoutingRequest.Detail.DRY_RUN),
                         candidates,
                         prefills,
@@ -258,6 +263,7 @@ final class ProductPolicy extends Policy {
                         among,
                         OptionalLong.empty(),
                         Part.PREFILL,
+                        TransferCost.NONE,
                         detail(false));
         Candidate to = decision.chosen().candidate();
         prefillBookings[call.number()] =
@@ -288,6 +294,7 @@ final class ProductPolicy extends Policy {
             List<Candidate> among,
             OptionalLong pin,
             Part part,
+            TransferCost transfer,
             RoutingRequest.Detail detail) {
         return router.decide(
                 RoutingRequest.builder(among, call.promptTokens(), matches(query))
@@ -295,7 +302,7 @@ final class ProductPolicy extends Policy {
                         .pinnedWorker(pin)
                         .shared(shared(call))
                         .part(part)
-                        .transfer(splitting == null ? TransferCost.NONE : splitting.transfer())
+                        .transfer(transfer)
                         .detail(detail)
                         .build());
     }
