@@ -16,7 +16,7 @@ import urllib.request
 import openai
 
 from fleet import LOGS, NAME, TOOLS, Failed, Gateway, Vllm, check, free_port, running, wait_until
-from split import HERE, SPLIT, many, nothing_left
+from split import HERE, SPLIT, a_decode_dies, many, nothing_left
 from talk import chat, client, complete, expect_exact, words
 
 LEASE = 12  # seconds that a cache is kept for who does not come; on two busy cores three were over before it was claimed
@@ -173,6 +173,13 @@ def same_answers(gateway, decode, usage):
     print(f"handoff: {len(seen)} answers are what one engine would give, all predictions exact; a token's log probability differs by up to {max(a for a, _ in compared):.6f}, of another prompt by {min(f for _, f in compared):.2f} and more", flush=True)
 
 
+def warm(*engines):
+    """Else their first step is one token, which ends vLLM on a CPU with AMX."""
+    for engine in engines:
+        direct(engine).completions.create(model=NAME, prompt=words("warm", 100), max_tokens=2)
+        engine.flush()
+
+
 def main():
     connector = sys.argv[1] if len(sys.argv) > 1 else ""
     if connector not in CONNECTORS:
@@ -183,9 +190,7 @@ def main():
     try:
         with running(prefill, decode):
             print(f"handoff: two engines after {time.monotonic() - began:.0f} s", flush=True)
-            for engine in (prefill, decode):  # else its first step is one token, which ends vLLM on a CPU with AMX
-                direct(engine).completions.create(model=NAME, prompt=words("warm", 100), max_tokens=2)
-                engine.flush()
+            warm(prefill, decode)
             gateway = Gateway([], name="gateway-handoff", more=config("handoff", [prefill, decode], split_from_tokens=0))
             with running(gateway):
                 nudges = Nudges(prefill)
@@ -196,6 +201,11 @@ def main():
                 many(gateway, 12)
                 nothing_left(gateway)
                 print("handoff: 12 at once are answered", flush=True)
+                a_decode_dies(gateway, decode, direct(prefill))
+                print("handoff: the engine that decodes died in mid-stream, and nobody saw it", flush=True)
+                decode.start().wait()
+                warm(decode)
+                met(gateway)
                 nudges.over.set()
                 prefill.kill()
                 answer = chat(client(gateway), [{"role": "user", "content": words("after", 100)}], 8)

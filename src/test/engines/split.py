@@ -120,6 +120,23 @@ def a_prefill_dies(gateway, first, second):
     check(answer.headers[SPLIT] == gateway.worker_of(second)["name"], f"{dict(answer.headers)}")
 
 
+def a_decode_dies(gateway, decode, alone, tokens=300):
+    """In mid-stream: the client reads on what one engine says. `alone`: this one."""
+    messages = [{"role": "user", "content": words("dies in mid-stream", 300)}]
+    whole = chat(alone, messages, tokens, explain=False)
+
+    def watch(_, chunks):
+        if chunks == 40:
+            decode.kill()
+
+    answer = chat(client(gateway), messages, tokens, stream=True, watch=watch)
+    check(SPLIT in answer.headers, f"it was not split: {dict(answer.headers)}")
+    check(answer.finish == "length" and answer.text == whole.text, f"{answer.finish} {answer.text!r} with a death, {whole.text!r} without")
+    moved = [line for line in gateway.metrics().splitlines() if 'result="completed"' in line and line.startswith("warmpath_migrations_total")]
+    check(any(float(line.rsplit(" ", 1)[1]) > 0 for line in moved), f"it was over before: {moved}")
+    nothing_left(gateway)
+
+
 def main():
     whole = Sglang("split-whole", tokens=8192)
     prefills = [Half("prefill", f"split-prefill{i}", tokens=8192) for i in range(2)]
@@ -140,6 +157,10 @@ def main():
                 a_prefill_dies(gateway, *prefills)
                 nothing_left(gateway)
                 print("split: a prefill engine died, and nobody saw it", flush=True)
+            gateway = Gateway([prefills[1], decode, whole], name="gateway-split-decode", env={"WARMPATH_DISAGGREGATION_SPLIT_FROM_TOKENS": "0"})
+            with running(gateway):
+                a_decode_dies(gateway, decode, openai.OpenAI(base_url=whole.url + "/v1", api_key="none", timeout=120, max_retries=0))
+                print("split: the decode engine died in mid-stream, and nobody saw it", flush=True)
     except Failed as problem:
         print(f"split: FAILED: {problem}", file=sys.stderr)
         return 1

@@ -128,6 +128,11 @@ public record RoutingDecision(
         return null;
     }
 
+    /** What the chosen worker takes, as far as its cost is a time; else 0. */
+    public double expectedMillis() {
+        return options.shownCost() == CostKind.LATENCY ? chosen.cost() : 0;
+    }
+
     /** The chosen worker makes other tokens of such prompts, so that load alone decided on it. */
     public boolean drifted() {
         return drifted(chosen.candidate());

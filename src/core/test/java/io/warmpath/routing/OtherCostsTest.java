@@ -55,6 +55,17 @@ class OtherCostsTest {
         return request(workers(2, B), 100 * B, device(B, 100, 60, 0));
     }
 
+    @Test
+    void only_a_cost_that_is_a_time_says_how_long_it_takes() {
+        RoutingRequest request = cachedWhereBusy();
+        RoutingDecision timed = router(kv(CostKind.LATENCY), true).decide(request);
+        assertTrue(timed.expectedMillis() > 0, timed.toString());
+        assertEquals(timed.chosen().cost(), timed.expectedMillis());
+        assertEquals(0, router(kv(CostKind.BLOCKS), true).decide(request).expectedMillis());
+        RouterOptions inTurn = RouterOptions.of(RouterMode.ROUND_ROBIN);
+        assertEquals(0, router(inTurn, true).decide(request).expectedMillis());
+    }
+
     private static OtherCosts other(RoutingDecision d) {
         OtherCosts other = d.compared().other();
         assertNotNull(other);

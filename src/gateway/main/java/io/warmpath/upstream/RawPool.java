@@ -80,6 +80,11 @@ final class RawPool {
      */
     private void connect(@Nullable RawCall only) {
         connecting++;
+        // Not in this turn: the socket could get the file of one closed in it, and its events.
+        loop.soon(() -> open(only));
+    }
+
+    private void open(@Nullable RawCall only) {
         RawConnection connection = new RawConnection(this);
         ChannelFuture connected =
                 loop.connect(base, address, address.tls() ? new Secured(connection) : connection);

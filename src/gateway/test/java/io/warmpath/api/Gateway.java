@@ -40,6 +40,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -808,6 +809,7 @@ final class Gateway implements AutoCloseable {
     static final class FakeFleet implements Fleet {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
+        final List<Long> stalled = new CopyOnWriteArrayList<>();
         final AtomicLong firstTokens = new AtomicLong();
         volatile Runnable onFailure = () -> {};
         volatile Map<String, String> problems = Map.of();
@@ -830,6 +832,13 @@ final class Gateway implements AutoCloseable {
         @Override
         public void firstToken(long workerId, long nanos, int prefillTokens) {
             firstTokens.incrementAndGet();
+        }
+
+        @Override
+        public void ended(long workerId, RequestOutcome outcome, long beganNanos) {
+            if (outcome == RequestOutcome.STALLED) {
+                stalled.add(workerId);
+            }
         }
 
         @Override
@@ -1038,6 +1047,7 @@ final class Gateway implements AutoCloseable {
         final List<RoutingRequest> requests = new CopyOnWriteArrayList<>();
         final List<String> seen = new CopyOnWriteArrayList<>();
         volatile RuntimeException bug;
+        volatile double cost = 3.5;
 
         /** Decides in its place; null: it does so itself. */
         volatile Router instead;
@@ -1100,7 +1110,7 @@ final class Gateway implements AutoCloseable {
                             request.promptTokens() - cached,
                             0.5,
                             3,
-                            3.5);
+                            cost);
             Choice choice = new Choice(Choice.Kind.LOWEST_COST, 0, 1, 1, 3.5, 3.5, Double.NaN, 0);
             return new RoutingDecision(
                     request, RouterOptions.of(RouterMode.KV), choice, score, 3, Scores.NONE);

@@ -1,5 +1,6 @@
 package io.warmpath.api;
 
+import static io.warmpath.api.StreamingPathTest.ROLE;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.fleet.Role;
-import io.warmpath.fleet.Worker;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -38,15 +38,12 @@ class HandOffRequestsTest extends SplitFleet {
     @BeforeEach
     void start() throws Exception {
         start(call -> call.json(200, prefilled(HAND_OFF)), SplitFleet::decode);
-        gateway.fleet.workers(fleet());
-    }
-
-    private List<Worker> fleet() {
-        return List.of(
-                worker(0, d0, Role.DECODE),
-                worker(1, d1, Role.DECODE),
-                worker(2, p0, Role.PREFILL),
-                worker(3, p1, Role.PREFILL));
+        gateway.fleet.workers(
+                List.of(
+                        worker(0, d0, Role.DECODE),
+                        worker(1, d1, Role.DECODE),
+                        worker(2, p0, Role.PREFILL),
+                        worker(3, p1, Role.PREFILL)));
     }
 
     private static String prefilled(String handOff) {
@@ -174,6 +171,22 @@ class HandOffRequestsTest extends SplitFleet {
         nothingIsBooked();
     }
 
+    @Test
+    void who_prefills_does_all_of_it_when_the_last_one_that_decodes_has_failed() throws Exception {
+        gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE), worker(2, p0, Role.PREFILL)));
+        d0.script(StubEngine.Call::reset);
+        p0.script(
+                call -> {
+                    if (JSON.readTree(call.body).has("kv_transfer_params")) {
+                        call.json(200, prefilled(HAND_OFF));
+                    } else {
+                        decode(call);
+                    }
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        nothingIsBooked();
+    }
+
     private RawClient.Answer naming(String address) throws Exception {
         try (RawClient client = new RawClient(gateway.port)) {
             client.sendPost(Gateway.CHAT, Gateway.ASK, "x-prefiller-host-port: " + address);
@@ -185,9 +198,7 @@ class HandOffRequestsTest extends SplitFleet {
     void who_prefills_is_who_a_picker_has_named() throws Exception {
         RawClient.Answer refused = naming(p1.url().getAuthority());
         assertEquals(400, refused.status(), "of a client that may not say so");
-        gateway.close();
-        gateway = gateway(Options.of(o -> o.forwardHandOff = true));
-        gateway.fleet.workers(fleet());
+        again(Options.of(o -> o.forwardHandOff = true));
         assertServed(naming("10.0.0.9:1, " + p1.url().getAuthority()));
         assertEquals(1, p1.requests.get());
         assertEquals(0, p0.requests.get());
@@ -211,9 +222,10 @@ class HandOffRequestsTest extends SplitFleet {
         nothingIsBooked();
     }
 
-    @Test
-    void several_answers_are_given_by_one_engine() throws Exception {
-        assertServed(gateway.post(Gateway.ASK.replaceFirst("\\{", "{\"n\":2,")));
+    @ParameterizedTest
+    @ValueSource(strings = {"\"n\":2", "\"prompt_logprobs\":0"})
+    void what_no_pair_can_do_is_done_by_one_engine(String member) throws Exception {
+        assertServed(gateway.post(Gateway.ASK.replaceFirst("\\{", "{" + member + ",")));
         assertEquals(1, d0.requests.get());
         assertEquals(0, p0.requests.get());
     }
@@ -226,6 +238,51 @@ class HandOffRequestsTest extends SplitFleet {
         assertServed(gateway.post(Gateway.ASK));
         assertEquals(1, d0.requests.get());
         assertEquals(0, p0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_does_not_prefill_in_time_is_replaced_unseen() throws Exception {
+        again(late(LATE));
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        p0.script(call -> stopped.complete(call.awaitGone()));
+        assertServed(gateway.post(Gateway.ASK));
+        assertTrue(stopped.get(10, TimeUnit.SECONDS));
+        assertEquals(1, p1.requests.get());
+        assertEquals(1, d0.requests.get());
+        assertStalled(2);
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_does_not_fetch_in_time_is_replaced_with_a_hand_off_of_its_own() throws Exception {
+        again(late(LATE));
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        d0.script(
+                call -> {
+                    call.streamHead(); // comes before what is fetched
+                    call.chunk(ROLE);
+                    stopped.complete(call.awaitGone());
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        assertTrue(stopped.get(10, TimeUnit.SECONDS));
+        assertEquals(1, d1.requests.get());
+        assertEquals(2, p0.requests.get());
+        assertStalled(0);
+        nothingIsBooked();
+    }
+
+    @Test
+    void a_whole_answer_is_not_late_once_its_prompt_is_computed() throws Exception {
+        again(late(LATE));
+        CompletableFuture<Void> late = whenLate();
+        d0.script(
+                call -> {
+                    late.get(10, TimeUnit.SECONDS);
+                    call.json(200, prefilled("null"));
+                });
+        assertEquals(200, gateway.post(Gateway.ASK_WHOLE).status());
+        assertEquals(1, d0.requests.get());
         nothingIsBooked();
     }
 

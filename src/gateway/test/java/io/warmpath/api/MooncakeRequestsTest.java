@@ -193,6 +193,18 @@ class MooncakeRequestsTest extends SplitFleet {
     }
 
     @Test
+    void one_that_does_not_fetch_in_time_is_replaced_unseen() throws Exception {
+        again(late(LATE));
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        d0.script(call -> stopped.complete(call.awaitGone()));
+        assertServed(gateway.post(Gateway.ASK));
+        assertTrue(stopped.get(10, TimeUnit.SECONDS));
+        assertEquals(1, d1.requests.get());
+        assertStalled(0);
+        nothingIsBooked();
+    }
+
+    @Test
     void without_who_prefills_the_others_do_all_of_it() throws Exception {
         gateway.fleet.workers(List.of(worker(0, d0, Role.DECODE)));
         d0.script(SplitFleet::decode);

@@ -14,6 +14,7 @@ final class Options {
     int holdBytes;
     int tailBytes;
     Duration tokenDeadline;
+    Duration stallTimeout;
     boolean requestUsage;
     boolean forwardHandOff;
     boolean rawPath;
@@ -25,6 +26,7 @@ final class Options {
         holdBytes = from.holdBytes();
         tailBytes = from.tailBytes();
         tokenDeadline = from.tokenDeadline();
+        stallTimeout = from.stallTimeout();
         requestUsage = from.requestUsage();
         forwardHandOff = from.forwardHandOff();
         rawPath = from.rawPath();
@@ -48,6 +50,7 @@ final class Options {
                 o.tokenDeadline,
                 from.retryAfter(),
                 from.bodyLinger(),
+                o.stallTimeout,
                 o.requestUsage,
                 from.forwardNvext(),
                 o.forwardHandOff,

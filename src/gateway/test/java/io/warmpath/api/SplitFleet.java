@@ -32,6 +32,7 @@ import org.junit.jupiter.params.Parameter;
 /** Two engines that prefill and two that decode, behind a gateway. */
 abstract class SplitFleet {
     static final ObjectMapper JSON = new ObjectMapper();
+    static final int LATE = 100;
 
     @Parameter EnginePath path;
 
@@ -57,6 +58,36 @@ abstract class SplitFleet {
                 Gateway.upstream(
                         Duration.ofSeconds(2), Duration.ofSeconds(4), Duration.ofSeconds(4)),
                 Runnable::run);
+    }
+
+    /** The same workers behind a gateway with other limits. */
+    void again(GatewayOptions options) throws Exception {
+        behind(gateway(options));
+    }
+
+    /** The same workers behind this one. */
+    void behind(Gateway other) throws Exception {
+        List<Worker> workers = gateway.fleet.now.workers();
+        gateway.close();
+        gateway = other;
+        gateway.fleet.workers(workers);
+    }
+
+    /** A prompt may be so much later than expected. */
+    static GatewayOptions late(int millis) {
+        return Options.of(o -> o.stallTimeout = Duration.ofMillis(millis));
+    }
+
+    /** Done long after a prompt that was expected at once is {@link #late}. */
+    CompletableFuture<Void> whenLate() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        gateway.vertx.setTimer(4 * LATE, t -> done.complete(null));
+        return done;
+    }
+
+    void assertStalled(long worker) {
+        assertEquals(List.of(worker), gateway.fleet.stalled);
+        assertEquals(1, gateway.counter("warmpath.disagg.prefill.failures", "cause", "timeout"));
     }
 
     @AfterEach

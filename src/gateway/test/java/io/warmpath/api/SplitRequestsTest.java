@@ -1,5 +1,8 @@
 package io.warmpath.api;
 
+import static io.warmpath.api.StreamingPathTest.DONE;
+import static io.warmpath.api.StreamingPathTest.ROLE;
+import static io.warmpath.api.StreamingPathTest.token;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -11,7 +14,9 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.gateway.migration.MigrationOptions;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +28,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Prefill on one engine, decoding on another, as SGLang splits them: both get the request at once
@@ -238,17 +245,28 @@ class SplitRequestsTest extends SplitFleet {
         assertEquals(0, p0.requests.get());
     }
 
-    @Test
-    void several_answers_to_one_prompt_go_to_a_worker_that_does_all_of_it() throws Exception {
-        String several = Gateway.ASK.replaceFirst("\\{", "{\"n\":2,");
-        RawClient.Answer refused = gateway.post(several);
-        assertEquals(400, refused.status(), "engines of a role would hang");
-        assertTrue(refused.body().contains("send one request per answer"), refused.body());
+    private RawClient.Answer complete(String members) throws Exception {
+        String body = "{\"model\":\"m\",\"prompt\":\"hi\"," + members + "}";
+        return RawClient.post(gateway.port, "/v1/completions", body);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "\"n\":2|send one request per answer", // engines of a role would hang
+                "\"echo\":true,\"logprobs\":1|Log probabilities of the prompt"
+            })
+    void what_no_pair_can_do_goes_to_a_worker_that_does_all_of_it(String members, String why)
+            throws Exception {
+        RawClient.Answer refused = complete(members);
+        assertEquals(400, refused.status());
+        assertTrue(refused.body().contains(why), refused.body());
         StubEngine whole = engine(call -> call.json(200, PREFILLED));
         List<Worker> all = new ArrayList<>(gateway.fleet.now.workers());
         all.add(Gateway.worker(4, whole.url(), EngineKind.SGLANG, WorkerState.READY, 1));
         gateway.fleet.workers(all);
-        assertEquals(200, gateway.post(several).status());
+        assertEquals(200, complete(members).status());
         assertEquals(1, whole.requests.get());
         assertEquals(0, d0.requests.get() + p0.requests.get());
     }
@@ -271,6 +289,101 @@ class SplitRequestsTest extends SplitFleet {
         }
         assertEquals(3, whole.requests.get());
         assertEquals(0, d0.requests.get() + p0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void a_prompt_that_is_only_repeated_is_split() throws Exception {
+        assertEquals(200, complete("\"stream\":true,\"echo\":true").status());
+        assertEquals(1, p0.requests.get());
+    }
+
+    @Test
+    void one_whose_cache_does_not_come_in_time_is_replaced_unseen() throws Exception {
+        again(late(LATE));
+        CompletableFuture<Boolean> prefill = new CompletableFuture<>();
+        CompletableFuture<Boolean> decode = new CompletableFuture<>();
+        p0.script(call -> prefill.complete(call.awaitGone()));
+        d0.script(
+                call -> {
+                    if (!decode.isDone()) {
+                        decode.complete(call.awaitGone());
+                    } else {
+                        decodeInRoom(call);
+                    }
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        assertTrue(prefill.get(10, TimeUnit.SECONDS), "both halves are stopped");
+        assertTrue(decode.get(10, TimeUnit.SECONDS));
+        assertEquals(1, p1.requests.get());
+        assertStalled(2);
+        nothingIsBooked();
+    }
+
+    @Test
+    void what_is_expected_to_take_long_is_not_late() throws Exception {
+        again(late(LATE));
+        gateway.router.cost = 10_000;
+        CompletableFuture<Void> late = whenLate();
+        p0.script(
+                call -> {
+                    late.get(10, TimeUnit.SECONDS);
+                    prefill(call);
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(0, p1.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void one_that_is_late_is_waited_for_where_nobody_else_is() throws Exception {
+        again(late(LATE));
+        gateway.fleet.workers(
+                List.of(worker(0, d0, Role.DECODE, 1), worker(2, p0, Role.PREFILL, 2)));
+        CompletableFuture<Void> late = whenLate();
+        p0.script(
+                call -> {
+                    late.get(10, TimeUnit.SECONDS);
+                    prefill(call);
+                });
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(1, p0.requests.get());
+        nothingIsBooked();
+    }
+
+    @Test
+    void a_stream_whose_second_prefill_fails_goes_on_by_a_third_one() throws Exception {
+        behind(
+                new Gateway(
+                        path,
+                        Gateway.upstream(
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(4),
+                                Duration.ofSeconds(4)),
+                        MigrationOptions.DEFAULTS));
+        AtomicBoolean first = new AtomicBoolean(true);
+        p0.script(
+                call -> {
+                    if (first.getAndSet(false)) {
+                        prefill(call);
+                    } else {
+                        call.json(500, "{}");
+                    }
+                });
+        d0.script(
+                call -> {
+                    Room room = room(call);
+                    room.computed.get(10, TimeUnit.SECONDS);
+                    room.taken.complete(null);
+                    call.streamHead();
+                    call.chunk(ROLE);
+                    call.chunk(token("very "));
+                    call.close();
+                });
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertFalse(answer.broken(), answer::body);
+        assertEquals(ROLE + token("very ") + token("good") + DONE, answer.body());
+        assertEquals(1, p1.requests.get());
         nothingIsBooked();
     }
 

@@ -18,6 +18,7 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.gateway.request.RequestHints;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.net.HeapBytes;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.template.PromptInput;
@@ -302,7 +303,7 @@ public final class DirectReader {
                                 Prefiller.ANY),
                         hints(),
                         fields.edits(),
-                        new InferenceRequest.Form(true, terms.explain(), false, false, 0));
+                        new InferenceRequest.Form(true, terms.explain(), false, Undivided.NONE, 0));
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

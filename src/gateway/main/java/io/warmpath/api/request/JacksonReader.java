@@ -80,6 +80,9 @@ final class JacksonReader {
                 integer(name, value);
                 fields.several = value == JsonToken.VALUE_NUMBER_INT && json.getValueAsLong() > 1;
             }
+            case ECHO -> fields.echo = asks(value);
+            case LOGPROBS -> fields.logprobs = asks(value);
+            case PROMPT_LOGPROBS -> fields.promptLogprobs = asks(value);
             case MESSAGES -> {
                 if (endpoint == Endpoint.CHAT) {
                     prompts.messages(value);
@@ -130,6 +133,12 @@ final class JacksonReader {
                 }
             }
         }
+    }
+
+    /** Steps over the value. */
+    private boolean asks(JsonToken value) throws IOException {
+        json.skipChildren();
+        return value != JsonToken.VALUE_NULL && value != JsonToken.VALUE_FALSE;
     }
 
     private void streamOptions(String name, JsonToken value) throws IOException {

@@ -84,6 +84,9 @@ final class QuickReader {
         if (scan.has(RequestMember.TEMPERATURE)) {
             fields.temperature = span(RequestMember.TEMPERATURE);
         }
+        fields.echo = asks(RequestMember.ECHO);
+        fields.logprobs = asks(RequestMember.LOGPROBS);
+        fields.promptLogprobs = asks(RequestMember.PROMPT_LOGPROBS);
         return model()
                 && streamOptions()
                 && bool(RequestMember.STREAM)
@@ -128,6 +131,10 @@ final class QuickReader {
             fields.addGenerationPrompt = value;
         }
         return value || scan.kind(m) == 'f';
+    }
+
+    private boolean asks(RequestMember m) {
+        return scan.has(m) && scan.kind(m) != 'n' && scan.kind(m) != 'f';
     }
 
     private boolean several() {

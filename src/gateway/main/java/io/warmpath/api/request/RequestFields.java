@@ -12,6 +12,7 @@ import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.RequestHints;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,6 +51,13 @@ final class RequestFields {
 
     /** More than one answer is asked for. */
     boolean several;
+
+    // A completion's prompt is part of its answer, and tokens have their log probabilities.
+    boolean echo;
+    boolean logprobs;
+
+    /** By vLLM's own name. */
+    boolean promptLogprobs;
 
     // Tokens that an answer may have, by the older and the newer name; 0: not said.
     private int maxTokens;
@@ -169,7 +177,15 @@ final class RequestFields {
                 requestHints,
                 edits(),
                 new InferenceRequest.Form(
-                        stream, terms.explain(), passThrough, several, mostTokens()));
+                        stream, terms.explain(), passThrough, undivided(endpoint), mostTokens()));
+    }
+
+    private Undivided undivided(Endpoint endpoint) {
+        if (several) {
+            return Undivided.SEVERAL;
+        }
+        boolean echoed = endpoint == Endpoint.COMPLETIONS && echo && logprobs;
+        return echoed || promptLogprobs ? Undivided.PROMPT_LOGPROBS : Undivided.NONE;
     }
 
     BodyEdits edits() {

@@ -63,6 +63,16 @@ public interface DisaggregationConfig {
     @Setting(doc = "What passes before the first byte of a cache moves.", maxTime = "1m")
     Duration transferSetup();
 
+    @WithDefault("30s")
+    @WithConverter(TimeSpan.class)
+    @Setting(
+            doc =
+                    "A split request whose prompt is not computed and moved so long after it was"
+                            + " expected to be is done again by other workers, where there are any."
+                            + " 0: wait for ever.",
+            maxTime = "1h")
+    Duration stallTimeout();
+
     @WithDefault("0.1")
     @Setting(
             doc =

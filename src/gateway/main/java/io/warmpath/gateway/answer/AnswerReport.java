@@ -7,6 +7,7 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
@@ -41,7 +42,7 @@ public final class AnswerReport {
     private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean several;
+    private final boolean undivided;
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
@@ -62,7 +63,7 @@ public final class AnswerReport {
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.several = request.form().several();
+        this.undivided = request.form().undivided() != Undivided.NONE;
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -166,7 +167,7 @@ public final class AnswerReport {
     }
 
     private boolean knowsWhole() {
-        return promptTokens >= 0 && !beginningOnly && !several;
+        return promptTokens >= 0 && !beginningOnly && !undivided;
     }
 
     /**

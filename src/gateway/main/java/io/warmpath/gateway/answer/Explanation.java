@@ -5,6 +5,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.gateway.request.SessionHeaders;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
@@ -29,17 +30,17 @@ public final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
-     * @param several answers are asked for: how much the engine will report is not predicted
+     * @param asked but for nothing, how much the engine will report is not predicted
      */
-    public static MultiMap headers(RoutingDecision decision, int promptTokens, boolean several) {
+    public static MultiMap headers(RoutingDecision decision, int promptTokens, Undivided asked) {
         Score s = decision.chosen();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            if (several) {
-                h.add("x-warmpath-not-predicted", "several answers");
+            if (asked != Undivided.NONE) {
+                h.add("x-warmpath-not-predicted", asked.words());
             } else {
                 h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
             }
@@ -84,12 +85,12 @@ public final class Explanation {
 
     /** Who computes the prompt, where that is another worker than the one that answers. */
     public static void addPrefill(
-            MultiMap to, RoutingDecision prefill, int promptTokens, boolean several) {
+            MultiMap to, RoutingDecision prefill, int promptTokens, Undivided asked) {
         Score s = prefill.chosen();
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
-        MultiMap whole = headers(prefill, promptTokens, several);
+        MultiMap whole = headers(prefill, promptTokens, asked);
         for (String name : OF_PREFILL) {
             String there = whole.get(name);
             if (there != null) {

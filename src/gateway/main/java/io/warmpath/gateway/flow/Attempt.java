@@ -151,7 +151,7 @@ final class Attempt
             PrefillLeg leg = new PrefillLeg(scope, computes, halves.prefill(), this);
             prefill = leg;
             foundByPrefill = leg.tellsCached() ? -1 : AnswerScanner.TOLD_HERE;
-            leg.start(asked.changes(), continued);
+            leg.start(books.decision(), asked.changes(), continued);
         }
     }
 
@@ -208,36 +208,61 @@ final class Attempt
             }
             if (leg.refused()) {
                 // As this worker will, in its own words: unless it waits for what never comes.
-                scope.context.owner().setTimer(REFUSAL_MILLIS, t -> unlessAnswered(error));
+                scope.context.owner().setTimer(REFUSAL_MILLIS, t -> unlessAnswered(leg, error));
                 return;
             }
-            UpstreamCall waiting = call;
-            if (waiting != null) {
-                waiting.cancel();
-            }
-            become(AttemptState.CLOSED);
-            close();
+            abandon();
             RetryCause known = EngineFailures.retryCause(error, scope.request().stream());
             RetryCause cause = known == null ? RetryCause.BROKE : known;
             scope.parts.metrics().disagg().failed(cause);
-            if (!owner.retryWithout(leg.candidate(), cause)) {
-                owner.refused(Outcome.UPSTREAM_FAILED, error);
+            if (books.continued() != null || !owner.retry(leg.candidate(), cause, null)) {
+                lost(leg.candidate(), error);
             }
         } catch (RuntimeException e) {
             owner.crashed(e);
         }
     }
 
-    private void unlessAnswered(GatewayError error) {
-        UpstreamCall waiting = call;
-        if (state != AttemptState.SENT || waiting == null) {
+    @Override
+    public void stalled(PrefillLeg leg) {
+        boolean begun = state == AttemptState.PASSING || books.continued() != null;
+        if (leg != prefill || state.isOver() || begun) {
             return;
         }
         try {
-            waiting.cancel();
-            become(AttemptState.CLOSED);
-            close();
+            boolean computed = leg.isOver();
+            Candidate late = computed ? candidate() : leg.candidate();
+            if (!owner.leftToOther(this) && !owner.retry(late, RetryCause.TIMEOUT, this)) {
+                return; // nobody else could do it: it may come yet
+            }
+            abandon();
+            scope.parts.metrics().disagg().failed(RetryCause.TIMEOUT);
+            if (computed) {
+                books.tellFleet(RequestOutcome.STALLED);
+            } else {
+                leg.tellFleet(RequestOutcome.STALLED);
+            }
+        } catch (RuntimeException e) {
+            owner.crashed(e);
+        }
+    }
+
+    /** There is no answer without what this worker was to do. */
+    private void lost(Candidate worker, GatewayError error) {
+        if (books.continued() == null) {
             owner.refused(Outcome.UPSTREAM_FAILED, error);
+        } else {
+            breakAnswer(worker, error);
+        }
+    }
+
+    private void unlessAnswered(PrefillLeg leg, GatewayError error) {
+        if (state != AttemptState.SENT) {
+            return;
+        }
+        try {
+            abandon();
+            lost(leg.candidate(), error);
         } catch (RuntimeException e) {
             owner.crashed(e);
         }
@@ -264,7 +289,7 @@ final class Attempt
         close();
     }
 
-    /** The request is over: stop the engine. */
+    /** Nobody waits for it any more: stop the engine. */
     void abandon() {
         detach();
         if (call != null) {
@@ -330,7 +355,7 @@ final class Attempt
                 new GatewayError.BadUpstreamAnswer(
                         candidate().worker().name(), "status " + code + " to the rest of a stream");
         boolean busy = code == 429 || EngineFailures.isWorkersFault(code);
-        if (!busy || !owner.moveElsewhere(this, error, true)) {
+        if (!busy || !owner.moveElsewhere(this, candidate(), error, true)) {
             owner.breakAnswer(error, true);
         }
     }
@@ -466,7 +491,7 @@ final class Attempt
                 books.lost();
             }
             if (begun) {
-                breakAnswer(error);
+                breakAnswer(candidate(), error);
             } else if (!owner.leftToOther(this)) {
                 answerOrRetry(error);
             }
@@ -556,7 +581,7 @@ final class Attempt
         }
     }
 
-    private void breakAnswer(GatewayError error) {
+    private void breakAnswer(Candidate failed, GatewayError error) {
         AnswerPipe p = pipe;
         if (p != null && p.done()) {
             // Only the end of the HTTP message was lost; the client has all of the answer.
@@ -565,7 +590,7 @@ final class Attempt
             scope.answer.end(NOTHING, 0, 0);
             return;
         }
-        if (!owner.moveElsewhere(this, error, p != null && p.isStream())) {
+        if (!owner.moveElsewhere(this, failed, error, p != null && p.isStream())) {
             owner.breakAnswer(error, isClean());
         }
     }

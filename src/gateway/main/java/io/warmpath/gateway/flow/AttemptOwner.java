@@ -44,10 +44,12 @@ interface AttemptOwner {
     boolean retryElsewhere(Attempt failed, RetryCause cause);
 
     /**
-     * As {@link #retryElsewhere}, where it was another worker that failed: the one that was to
-     * compute its prompt.
+     * As {@link #retryElsewhere}, where the worker that failed may be another one: that which was
+     * to compute the prompt.
+     *
+     * @param of it was asked; null: it is over already
      */
-    boolean retryWithout(Candidate prefill, RetryCause cause);
+    boolean retry(Candidate failed, RetryCause cause, @Nullable Attempt of);
 
     /** RetryState the same worker again over a new connection. */
     boolean retryOnFreshConnection(Attempt failed);
@@ -80,10 +82,11 @@ interface AttemptOwner {
     /**
      * Goes on elsewhere with an answer that has begun to reach the client.
      *
+     * @param worker is not asked again
      * @param stream it is one of events
      * @return false when the caller has to break it
      */
-    boolean moveElsewhere(Attempt failed, GatewayError error, boolean stream);
+    boolean moveElsewhere(Attempt failed, Candidate worker, GatewayError error, boolean stream);
 
     /** Ends an answer of which the client has a part. */
     void breakAnswer(GatewayError error, boolean betweenEvents);

@@ -234,14 +234,7 @@ final class Exchange
     }
 
     @Override
-    public boolean retryWithout(Candidate prefill, RetryCause cause) {
-        return retry(prefill, cause, null);
-    }
-
-    /**
-     * @param of it was asked; null: it is over already
-     */
-    private boolean retry(Candidate failed, RetryCause cause, @Nullable Attempt of) {
+    public boolean retry(Candidate failed, RetryCause cause, @Nullable Attempt of) {
         if (isOver()) {
             return false;
         }
@@ -346,13 +339,14 @@ final class Exchange
     }
 
     @Override
-    public boolean moveElsewhere(Attempt failed, GatewayError error, boolean stream) {
+    public boolean moveElsewhere(
+            Attempt failed, Candidate worker, GatewayError error, boolean stream) {
         if (isOver() || !scope.parts.moving().migration().isOn()) {
             return false;
         }
         Relocation moving = relocation;
         if (moving != null) {
-            scope.retryState.failed(failed.candidate().worker().id());
+            scope.retryState.failed(worker.worker().id());
             become(RequestState.MOVING);
             return moving.move(failed, error);
         }

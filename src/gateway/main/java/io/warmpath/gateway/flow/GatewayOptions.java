@@ -20,6 +20,8 @@ import java.util.Map;
  * @param retryAfter what {@code Retry-After} says when no worker is there
  * @param bodyLinger how long the rest of a refused body is read and thrown away, so that the client
  *     gets to see the 413
+ * @param stallTimeout a split request is done again whose prompt is so much later than expected
+ *     where it is decoded; zero: never
  * @param requestUsage ask engines for the usage of streams; a client that has not asked for it does
  *     not get to see it
  * @param forwardNvext leave {@code nvext} in what engines get
@@ -36,6 +38,7 @@ public record GatewayOptions(
         Duration tokenDeadline,
         Duration retryAfter,
         Duration bodyLinger,
+        Duration stallTimeout,
         boolean requestUsage,
         boolean forwardNvext,
         boolean forwardHandOff,
@@ -99,6 +102,7 @@ public record GatewayOptions(
                 tokenDeadline,
                 retryAfter,
                 bodyLinger,
+                stallTimeout,
                 usage,
                 forwardNvext,
                 forwardHandOff,
@@ -117,6 +121,7 @@ public record GatewayOptions(
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(2),
+                Duration.ofSeconds(30),
                 false,
                 false,
                 false,

@@ -16,11 +16,13 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.PrefillAnswer;
 import io.warmpath.load.LoadBook;
 import io.warmpath.net.HeaderList;
+import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,10 +46,19 @@ final class PrefillLeg implements UpstreamListener {
 
         /** The prompt is computed. */
         void prefilled(PrefillLeg leg, PrefillAnswer answer);
+
+        /**
+         * The prompt is late where it is decoded: so far as can be seen, it is not computed, or
+         * does not arrive. Once; the leg goes on unless it is stopped.
+         */
+        void stalled(PrefillLeg leg);
     }
 
     /** Longer answers are no hand-offs: one of a million tokens has a tenth of it. */
     private static final int MOST_BYTES = 4 << 20;
+
+    /** What is expected may take so many times as long before it counts as late. */
+    private static final int PATIENCE = 3;
 
     private final RequestScope scope;
     private final Planner.Decided decided;
@@ -58,6 +69,7 @@ final class PrefillLeg implements UpstreamListener {
     private Sent sent = Sent.UNSEEN;
     private @Nullable UpstreamCall call;
     private long started;
+    private long timer = -1; // until the other half has a token
     private int promptTokens;
     private int status;
     private boolean over;
@@ -74,16 +86,18 @@ final class PrefillLeg implements UpstreamListener {
     }
 
     /**
+     * @param answers of the other half
      * @param asked of the worker that answers
      * @param continued the stream that it goes on with; null: it begins the answer
      */
-    void start(BodyChanges asked, @Nullable Continued continued) {
+    void start(RoutingDecision answers, BodyChanges asked, @Nullable Continued continued) {
         Sending sending = scope.parts.sending();
         InferenceRequest request = scope.request();
         Candidate to = candidate();
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.forPrefill(half));
         Buffer body = continued == null ? written.body() : continued.body(written.body());
         book();
+        watch(answers);
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (tellsCached()) {
@@ -106,6 +120,31 @@ final class PrefillLeg implements UpstreamListener {
                                         request.passThrough(),
                                         List.of()),
                                 this);
+    }
+
+    private void watch(RoutingDecision answers) {
+        Duration least = scope.parts.options().stallTimeout();
+        if (least.isZero()) {
+            return;
+        }
+        double expected = decided.decision().expectedMillis() + answers.expectedMillis();
+        long millis = (long) (least.toMillis() + PATIENCE * expected);
+        timer = scope.context.owner().setTimer(Math.max(1, millis), t -> late());
+    }
+
+    private void late() {
+        timer = -1;
+        // A whole answer's first byte comes with its last: its prompt's end is all that shows.
+        if (!over || (status == 200 && scope.request().stream())) {
+            owner.stalled(this);
+        }
+    }
+
+    private void inTime() {
+        if (timer >= 0) {
+            scope.context.owner().cancelTimer(timer);
+            timer = -1;
+        }
     }
 
     /** One that is asked by what stands before the engine that answers: its load is booked here. */
@@ -134,11 +173,13 @@ final class PrefillLeg implements UpstreamListener {
 
     /** The other half has its first token: the prompt was computed and has arrived. */
     void arrived() {
+        inTime();
         free(true);
     }
 
     /** The other half has ended without it, or nobody wants it any more. */
     void stop() {
+        inTime();
         free(false);
         UpstreamCall running = call;
         if (!over && running != null) {
@@ -192,7 +233,7 @@ final class PrefillLeg implements UpstreamListener {
         }
         over = true;
         if (status == 200) {
-            fleet().ended(candidate().worker().id(), RequestOutcome.OK, started);
+            tellFleet(RequestOutcome.OK);
             scope.parts.metrics().disagg().answered(scope.now() - started);
             free(true);
             data(b, from, length);
@@ -205,10 +246,7 @@ final class PrefillLeg implements UpstreamListener {
         }
         free(false);
         boolean faulty = EngineFailures.isWorkersFault(status);
-        fleet().ended(
-                        candidate().worker().id(),
-                        faulty ? RequestOutcome.FAILED : RequestOutcome.OK,
-                        started);
+        tellFleet(faulty ? RequestOutcome.FAILED : RequestOutcome.OK);
         owner.prefillFailed(
                 this,
                 new GatewayError.BadUpstreamAnswer(
@@ -224,7 +262,7 @@ final class PrefillLeg implements UpstreamListener {
         free(false);
         RequestOutcome outcome = EngineFailures.outcome(error);
         if (outcome != null) {
-            fleet().ended(candidate().worker().id(), outcome, started);
+            tellFleet(outcome);
         }
         if (EngineFailures.isLostConnection(error)) {
             fleet().reportFailure(candidate().worker().id());
@@ -238,6 +276,15 @@ final class PrefillLeg implements UpstreamListener {
      */
     boolean tellsCached() {
         return !(half instanceof Bootstrap);
+    }
+
+    /** Its worker has answered, or failed. */
+    boolean isOver() {
+        return over;
+    }
+
+    void tellFleet(RequestOutcome outcome) {
+        fleet().ended(candidate().worker().id(), outcome, started);
     }
 
     /** Its worker has refused what no worker would take. */

@@ -23,6 +23,7 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -196,10 +197,10 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        boolean several = request.form().several();
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens, several);
+        Undivided asked = request.form().undivided();
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens, asked);
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, several);
+            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, asked);
         }
         Explanation.addHints(
                 own,

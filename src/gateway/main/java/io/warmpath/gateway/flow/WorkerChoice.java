@@ -15,6 +15,7 @@ import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Prefiller;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.routing.Splitting;
 import java.time.Duration;
@@ -48,12 +49,17 @@ final class WorkerChoice {
         return turn == null ? all : turn.narrow(all);
     }
 
-    /** And those that prefill and can do all of it, where the cost says who does. */
+    /**
+     * And those that prefill and can do all of it, where the cost says who does, or nobody else is
+     * left.
+     */
     private static List<Candidate> withPrefills(RequestScope scope, List<Candidate> all) {
         List<Candidate> prefills = prefills(scope);
-        if (prefills.isEmpty()
-                || !scope.request().routing().prefiller().isAny()
-                || !scope.parts.planning().planner().wholeByCost(scope.request().model())) {
+        InferenceRequest request = scope.request();
+        boolean byCost =
+                request.routing().prefiller().isAny()
+                        && scope.parts.planning().planner().wholeByCost(request.model());
+        if (prefills.isEmpty() || (!byCost && !all.isEmpty())) {
             return all;
         }
         return Stream.concat(
@@ -93,8 +99,8 @@ final class WorkerChoice {
 
     /**
      * Those that can compute the prompt for another worker, and have not failed the request; of
-     * these those that were named, where they are there. Empty where it cannot be split: engines
-     * hang with several answers to one prompt, and other APIs than those of answers have no halves.
+     * these those that were named, where they are there. Empty where it cannot be split: {@link
+     * Undivided}, and other APIs than those of answers.
      *
      * @throws GatewayException BadRequest: the client has named one that is not there
      */
@@ -137,7 +143,9 @@ final class WorkerChoice {
 
     private static boolean splits(RequestScope scope) {
         InferenceRequest request = scope.request();
-        return scope.form.isAsSent() && !request.passThrough() && !request.form().several();
+        return scope.form.isAsSent()
+                && !request.passThrough()
+                && request.form().undivided() == Undivided.NONE;
     }
 
     /** What is said where there is no candidate. */
@@ -151,16 +159,8 @@ final class WorkerChoice {
             return new GatewayError.NoHealthyWorker(model, later);
         }
         if (!splits(scope)) {
-            boolean several = scope.request().form().several();
-            return new GatewayError.BadRequest(
-                    several ? "n" : "model",
-                    (several ? "Several answers to one prompt need" : "This request needs")
-                            + " a worker that does whole requests, and those of the model `"
-                            + model
-                            + "` have the roles prefill and decode only; "
-                            + (several
-                                    ? "send one request per answer."
-                                    : "add a worker without a role."));
+            Undivided asked = scope.request().form().undivided();
+            return new GatewayError.BadRequest(asked.member(), asked.refusal(model));
         }
         List<Candidate> prefills = fleet.prefills(model);
         Role missing = prefills.isEmpty() ? Role.PREFILL : Role.DECODE;

@@ -99,14 +99,17 @@ public record InferenceRequest(
      * @param explain the client asked for the decision's reasons
      * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
      *     embeddings, images, responses and the like
-     * @param several answers are asked for ({@code n}): what an engine reports as cached is then
-     *     partly what it has just computed for the first of them
+     * @param undivided what is asked for that two workers cannot do between them
      * @param mostTokens an answer may have ({@code max_tokens}); 0 when not said
      */
     public record Form(
-            boolean stream, boolean explain, boolean passThrough, boolean several, int mostTokens) {
+            boolean stream,
+            boolean explain,
+            boolean passThrough,
+            Undivided undivided,
+            int mostTokens) {
         /** One answer in one piece. */
-        public static final Form WHOLE = new Form(false, false, false, false, 0);
+        public static final Form WHOLE = new Form(false, false, false, Undivided.NONE, 0);
     }
 
     public String requestId() {

@@ -81,6 +81,7 @@ public final class FlowSettings {
                 config.tokens().deadline(),
                 config.http().retryAfter(),
                 d.bodyLinger(),
+                config.disaggregation().stallTimeout(),
                 config.upstream().requestUsage() && RouterSettings.predictsCache(config),
                 config.upstream().forwardNvext(),
                 config.upstream().forwardHandOff(),

@@ -14,6 +14,7 @@ import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.gateway.request.Undivided;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
@@ -100,13 +101,26 @@ class RequestParserTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'\"n\":2,',true", "'\"n\":1,',false", "'\"n\":null,',false", "'',false"})
-    void more_than_one_answer_is_known_of(String member, boolean several) {
-        // The second way of writing a name is left to the slow reader.
-        for (String name : new String[] {"\"n\"", "\"\\u006e\""}) {
-            String body = "{\"model\":\"m\"," + member.replace("\"n\"", name) + USER + "}";
-            InferenceRequest request = parse(Endpoint.CHAT, Buffer.buffer(body));
-            assertEquals(several, request.form().several(), body);
+    @CsvSource({
+        "CHAT,'\"n\":2,',SEVERAL",
+        "CHAT,'\"n\":1,',NONE",
+        "CHAT,'\"n\":null,',NONE",
+        "CHAT,'',NONE",
+        "CHAT,'\"prompt_logprobs\":0,',PROMPT_LOGPROBS",
+        "CHAT,'\"prompt_logprobs\":null,',NONE",
+        "CHAT,'\"echo\":true,\"logprobs\":true,',NONE", // nobody answers with the prompt's
+        "COMPLETIONS,'\"echo\":true,\"logprobs\":1,',PROMPT_LOGPROBS",
+        "COMPLETIONS,'\"echo\":true,\"logprobs\":null,',NONE",
+        "COMPLETIONS,'\"echo\":false,\"logprobs\":1,',NONE",
+        "COMPLETIONS,'\"logprobs\":1,',NONE"
+    })
+    void what_two_workers_cannot_do_is_known_of(Endpoint endpoint, String members, Undivided what) {
+        String prompt = endpoint == Endpoint.CHAT ? USER : "\"prompt\":\"hi\"";
+        // A name with an escape is left to the slow reader.
+        for (String model : new String[] {"model", "mode\\u006c"}) {
+            String body = "{\"" + model + "\":\"m\"," + members + prompt + "}";
+            InferenceRequest request = parse(endpoint, Buffer.buffer(body));
+            assertEquals(what, request.form().undivided(), body);
         }
     }
 
