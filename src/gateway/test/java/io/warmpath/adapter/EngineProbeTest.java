@@ -217,7 +217,7 @@ class EngineProbeTest {
                             .build();
             FakeEngine engine = new FakeEngine().answer("/health", "");
             WorkerProfile p = probe(engine).learn(spec);
-            assertEquals(Set.of(), p.models());
+            assertEquals(Set.of(), p.served().names());
             assertEquals(new Disaggregation(Role.ENCODE, false, 0, ""), p.disaggregation());
             assertEquals(List.of(), p.disagreements());
             assertEquals(WorkerProbe.Verdict.OK, probe(engine).health(spec, p.kind()).verdict());

@@ -311,23 +311,6 @@ class SplitOnSimTest {
     }
 
     @Test
-    void a_decode_engine_that_keeps_and_tells_nothing_is_no_trouble() throws Exception {
-        start(half(Mode.PREFILL), half(Mode.DECODE));
-        chat("Is all well?", false);
-        JsonNode decoding = JSON.readTree(gateway.get("/workers").body()).at("/data/1");
-        assertEquals("decode", decoding.path("role").asText());
-        assertTrue(decoding.path("events").isEmpty(), decoding.toString());
-        await().atMost(SOON)
-                .untilAsserted(
-                        () ->
-                                assertEquals(
-                                        "[]",
-                                        JSON.readTree(gateway.get("/fleet").body())
-                                                .path("degraded")
-                                                .toString()));
-    }
-
-    @Test
     void a_prefill_engine_that_dies_is_not_seen() throws Exception {
         start(
                 half(Mode.PREFILL).prefillTokensPerSecond(2_000),

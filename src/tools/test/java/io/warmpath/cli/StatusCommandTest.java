@@ -113,9 +113,12 @@ class StatusCommandTest {
         assertTrue(
                 gateway.out()
                         .contains(
-                                "\nWORKER  STATE  ROLE     RUN  EVENTS\n"
-                                        + "w1      ready  prefill    0  following\n"
-                                        + "w2      ready  -          0  none\n"),
+                                """
+
+                                WORKER  STATE  ROLE     RUN  EVENTS
+                                w1      ready  prefill    0  following
+                                w2      ready  -          0  none
+                                """),
                 gateway.out());
     }
 

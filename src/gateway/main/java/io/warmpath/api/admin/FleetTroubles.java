@@ -1,7 +1,6 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.events.SourceReport;
-import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerStatus;
 import java.util.ArrayList;
@@ -48,27 +47,17 @@ final class FleetTroubles {
                         .map(s -> s.worker().name())
                         .toList(),
                 "get no requests; their `problem` says why.");
-        events(out, workers, sources, facts);
+        events(out, sources, facts);
         if (fleet.router().mode().looksAtTokens()) {
             tokens(out, workers, facts);
         }
         return out;
     }
 
-    private static void events(
-            List<String> out,
-            List<WorkerStatus> workers,
-            List<SourceReport> sources,
-            WorkerFacts facts) {
+    private static void events(List<String> out, List<SourceReport> sources, WorkerFacts facts) {
         if (!facts.followsEvents()) {
             return;
         }
-        Set<String> keepNothing =
-                workers.stream()
-                        .filter(s -> s.worker().disaggregation().role() == Role.DECODE)
-                        .filter(s -> !s.worker().disaggregation().alone())
-                        .map(s -> s.worker().name())
-                        .collect(Collectors.toSet());
         add(
                 out,
                 sources.stream()
@@ -80,7 +69,7 @@ final class FleetTroubles {
         add(
                 out,
                 sources.stream()
-                        .filter(r -> r.endpoint() == null && !keepNothing.contains(r.worker()))
+                        .filter(r -> r.endpoint() == null)
                         .map(SourceReport::worker)
                         .collect(Collectors.toCollection(TreeSet::new)),
                 "send no KV events: what they have cached is not known.");

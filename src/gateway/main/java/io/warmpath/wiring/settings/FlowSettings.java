@@ -99,7 +99,7 @@ public final class FlowSettings {
         TransferCost cost =
                 TransferCost.of(
                         config.transferSetup().toNanos() / 1e6,
-                        config.kvBytesPerToken().bytes(),
+                        (double) config.kvBytesPerToken().bytes(),
                         config.transferRate(),
                         config.transferWeight());
         cost = within(cost, Place.Shared.ZONE, config.transferRateZone());

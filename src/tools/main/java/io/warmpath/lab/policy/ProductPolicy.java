@@ -82,7 +82,7 @@ final class ProductPolicy extends Policy {
                         : new Splitting(
                                 TransferCost.of(
                                         halves.setupMillis(),
-                                        Halves.bytesPerToken(world.model()),
+                                        (double) Halves.bytesPerToken(world.model()),
                                         halves.gigabitsPerSecond(),
                                         0.1),
                                 new TransferRates(),
