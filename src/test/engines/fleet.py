@@ -192,6 +192,11 @@ class Engine(Process):
         """Empties the cache; while a request is running SGLang answers 400 to that."""
         wait_until(f"{self.name} empties its cache", lambda: post(self.url + self.flush_path) == 200, 10)
 
+    def adapter(self, what, name, **more):
+        """Has a LoRA adapter loaded or unloaded (`what`)."""
+        status = post(f"{self.url}{self.adapters_path}/{what}_lora_adapter", json_body={"lora_name": name, **more})
+        check(status == 200, f"{self.name} does not {what} the adapter {name}: {status}")
+
     def events_config(self):
         return json.dumps({
             "publisher": "zmq", "endpoint": f"tcp://*:{self.events}", "replay_endpoint": f"tcp://*:{self.replay}",
@@ -202,7 +207,7 @@ class Sglang(Engine):
     """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
     `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with."""
 
-    kind, page, ready_path = "sglang", 16, "/health"
+    kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
 
     def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=()):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
@@ -248,7 +253,7 @@ class Sglang(Engine):
 class Vllm(Engine):
     """`adapters`: names of LoRA adapters that it starts with; more can be loaded while it runs."""
 
-    kind, page, ready_path = "vllm", 32, "/health"
+    kind, page, ready_path, adapters_path = "vllm", 32, "/health", "/v1"
 
     def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=()):
         self.port, self.events, self.replay = free_port(), free_port(), free_port()

@@ -13,7 +13,7 @@ import urllib.request
 
 import zmq
 
-from fleet import NAME, Failed, Sglang, Vllm, adapter, check, post, running
+from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -84,8 +84,7 @@ def adapters(kind):
         for lora in (None, "law"):
             r.ask(f"{lora or 'base'}: salted", a, lora, salt="team")
             r.ask(f"{lora or 'base'}: salted, repeat", a, lora, salt="team")
-        load = "/v1/load_lora_adapter" if kind == "vllm" else "/load_lora_adapter"
-        check(post(engine.url + load, json_body={"lora_name": "late", "lora_path": str(adapter("late"))}) == 200, "the engine does not load an adapter")
+        engine.adapter("load", "late", lora_path=str(adapter("late")))
         r.ask("late: new", a, "late")
         r.ask("late: repeat", a, "late")
         r.ask("base: after all", a)

@@ -15,7 +15,7 @@ import time
 import openai
 
 import smoke
-from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, post, running, wait_until
+from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, running, wait_until
 from talk import chat, client, complete, expect_exact, words
 
 CASES = {}
@@ -381,7 +381,6 @@ def ranks():
 
 def adapters(engine):
     """Blocks of an adapter are its own, its tokens are its base's; one that is loaded while all runs is found, one that goes is gone."""
-    load, unload = ("/v1/load_lora_adapter", "/v1/unload_lora_adapter") if engine.kind == "vllm" else ("/load_lora_adapter", "/unload_lora_adapter")
     gateway = Gateway([engine])
     with running(engine), running(gateway):
         api = client(gateway)
@@ -404,13 +403,13 @@ def adapters(engine):
 
         check(models() == {NAME: None, "law": NAME}, f"models: {models()}")
         answers = [twice(NAME), twice("law")]
-        check(post(engine.url + load, json_body={"lora_name": "late", "lora_path": str(adapter("late"))}) == 200, "the engine does not load an adapter")
+        engine.adapter("load", "late", lora_path=str(adapter("late")))
         _, took = wait_until("the gateway finds an adapter that came", lambda: "late" in models(), 30)
         answers.append(twice("late"))
         check(len(set(answers)) == 3, f"adapters change nothing: {answers}")
         tokens = gateway.worker_of(engine)["tokens"]
         check(set(tokens.values()) == {"engine's files"}, f"tokens: {tokens}")
-        check(post(engine.url + unload, json_body={"lora_name": "late"}) == 200, "the engine does not unload an adapter")
+        engine.adapter("unload", "late")
         wait_until("the gateway finds that an adapter has gone", lambda: "late" not in models(), 30)
         try:
             chat(api, prompt, 8, model="late")

@@ -212,11 +212,7 @@ public final class FleetRegistry implements Fleet {
         if (s.spec().equals(spec)) {
             return true;
         }
-        Worker before = s.worker();
-        Worker after = before.as(spec);
-        byId.put(id, new WorkerStatus(after, spec, s.events(), s.problem(), s.disagreements()));
-        publish();
-        listeners.forEach(l -> l.changed(before, after, "its record has changed"));
+        replace(s, s.worker().as(spec), spec, s.problem(), "its record has changed");
         return true;
     }
 
@@ -330,12 +326,9 @@ public final class FleetRegistry implements Fleet {
         if (s == null || !attached.containsKey(id) || s.worker().served().equals(now)) {
             return;
         }
-        Worker before = s.worker();
-        Worker after = before.toBuilder().served(now).build();
-        byId.put(id, new WorkerStatus(after, s.spec(), s.events(), s.problem(), s.disagreements()));
-        publish();
+        Worker after = s.worker().toBuilder().served(now).build();
         String why = "serves " + new TreeSet<>(now.names()) + " now";
-        listeners.forEach(l -> l.changed(before, after, why));
+        replace(s, after, s.spec(), s.problem(), why);
     }
 
     /** UNHEALTHY and PAUSED become READY, slowly; other states stay. */
@@ -530,11 +523,17 @@ public final class FleetRegistry implements Fleet {
     }
 
     private void move(WorkerStatus s, WorkerState to, String problem, String why) {
-        Worker w = s.worker();
-        Worker after = w.with(to);
-        byId.put(w.id(), new WorkerStatus(after, s.spec(), s.events(), problem, s.disagreements()));
+        replace(s, s.worker().with(to), s.spec(), problem, why);
+    }
+
+    /** The same incarnation, with something else known of it. */
+    private void replace(
+            WorkerStatus s, Worker after, WorkerSpec spec, String problem, String why) {
+        Worker before = s.worker();
+        byId.put(
+                before.id(), new WorkerStatus(after, spec, s.events(), problem, s.disagreements()));
         publish();
-        listeners.forEach(l -> l.changed(w, after, why));
+        listeners.forEach(l -> l.changed(before, after, why));
     }
 
     /** {@code size} ranks, taking those of {@code keep} first; all or nothing. */

@@ -159,20 +159,10 @@ class FleetRegistryTest {
         assertFalse(fleet.snapshot().knows("m"));
         assertEquals(0, fleet.snapshot().unlearnt());
         WorkerProfile encoder =
-                new WorkerProfile(
+                Profiles.of(
                         EngineKind.OPENAI,
-                        "",
                         ServedModels.NONE,
-                        16,
-                        false,
-                        1,
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        new Disaggregation(Role.ENCODE, false, 0, ""),
-                        List.of());
+                        new Disaggregation(Role.ENCODE, false, 0, ""));
         fleet.learnt(w.id(), encoder, false);
         assertEquals(WorkerState.READY, worker("w0").state());
         assertFalse(fleet.snapshot().anyAvailable());

@@ -40,23 +40,7 @@ class PassiveHealthTest {
                         new WorkerSpecBuilder(WorkerSpec.parse("http://" + name + ":1"))
                                 .name(name)
                                 .build());
-        fleet.learnt(
-                w.id(),
-                new WorkerProfile(
-                        EngineKind.VLLM,
-                        "",
-                        ServedModels.of(Set.of("m")),
-                        16,
-                        false,
-                        1,
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        Disaggregation.NONE,
-                        List.of()),
-                false);
+        fleet.learnt(w.id(), Profiles.of(EngineKind.VLLM, ServedModels.of(Set.of("m"))), false);
         health.tick();
         return w;
     }

@@ -11,17 +11,13 @@ import io.vertx.core.Vertx;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.events.EventCounters;
-import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
-import io.warmpath.fleet.Offload;
-import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Profiles;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.ServedModels;
-import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
-import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.fleet.probe.EngineTokenizer;
@@ -236,20 +232,10 @@ class MetricsDocsTest {
         for (Role role : List.of(Role.BOTH, Role.PREFILL, Role.DECODE)) {
             fleet.learnt(
                     workers.next().worker().id(),
-                    new WorkerProfile(
+                    Profiles.of(
                             EngineKind.OPENAI,
-                            "",
                             ServedModels.of(Set.of("m")),
-                            16,
-                            false,
-                            1,
-                            Capacity.UNKNOWN,
-                            List.of(),
-                            Offload.NONE,
-                            PriorityOrder.NOT_TAKEN,
-                            SessionSupport.STICKY,
-                            new Disaggregation(role, true, 0, ""),
-                            List.of()),
+                            new Disaggregation(role, true, 0, "")),
                     false);
         }
     }

@@ -151,7 +151,7 @@ public final class DialectProbe implements WorkerProbe {
         if (!spec.models().isEmpty()) {
             return new Listed(spec.models().size(), ServedModels.of(spec.models()));
         }
-        SequencedMap<String, String> all = listed(spec.url());
+        SequencedMap<String, String> all = told(spec.url());
         Set<String> used =
                 all.keySet().stream()
                         .filter(m -> m.length() <= LONGEST_MODEL)
@@ -219,7 +219,7 @@ public final class DialectProbe implements WorkerProbe {
         }
     }
 
-    private SequencedMap<String, String> listed(URI worker) throws IOException {
+    private SequencedMap<String, String> told(URI worker) throws IOException {
         EngineHttp.Answer answer = http.get(worker, "/v1/models");
         if (!answer.ok()) {
             throw new EngineAnswerException(

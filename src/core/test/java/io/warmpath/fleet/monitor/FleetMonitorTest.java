@@ -7,17 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.AdapterBases;
-import io.warmpath.fleet.Capacity;
-import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HealthOptions;
-import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PassiveHealth;
-import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Profiles;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.fleet.ServedModels;
-import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
@@ -111,20 +107,7 @@ class FleetMonitorTest {
             if (!problem.isEmpty()) {
                 throw new ProbeException(problem);
             }
-            return new WorkerProfile(
-                    EngineKind.VLLM,
-                    "",
-                    served,
-                    16,
-                    false,
-                    1,
-                    Capacity.UNKNOWN,
-                    List.of(),
-                    Offload.NONE,
-                    PriorityOrder.NOT_TAKEN,
-                    SessionSupport.STICKY,
-                    Disaggregation.NONE,
-                    List.of());
+            return Profiles.of(EngineKind.VLLM, served);
         }
 
         @Override

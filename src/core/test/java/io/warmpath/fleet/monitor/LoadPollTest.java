@@ -2,14 +2,10 @@ package io.warmpath.fleet.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.warmpath.fleet.Capacity;
-import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetRegistry;
-import io.warmpath.fleet.Offload;
-import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Profiles;
 import io.warmpath.fleet.ServedModels;
-import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -75,23 +71,7 @@ class LoadPollTest {
 
     private Worker ready(EngineKind kind) {
         Worker w = fleet.add(WorkerSpec.of("http://a:1"));
-        fleet.learnt(
-                w.id(),
-                new WorkerProfile(
-                        kind,
-                        "",
-                        ServedModels.of(Set.of("m")),
-                        16,
-                        false,
-                        1,
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        Disaggregation.NONE,
-                        List.of()),
-                false);
+        fleet.learnt(w.id(), Profiles.of(kind, ServedModels.of(Set.of("m"))), false);
         return w;
     }
 

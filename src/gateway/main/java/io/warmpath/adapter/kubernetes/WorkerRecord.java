@@ -26,8 +26,7 @@ final class WorkerRecord {
     static final String REPLAY = "kv-replay";
 
     /** Annotations that are no fields of a record. */
-    private static final Set<String> OWN =
-            Set.of("port", "scheme", "events-port", "replay-port", "node", "rack", "zone");
+    private static final Set<String> OWN = Set.of("port", "scheme", "events-port", "replay-port");
 
     /** A template is shared by many pods, so it cannot say these. */
     private static final Set<String> OF_ONE = Set.of("url", "name", "id", "labels");
@@ -157,6 +156,7 @@ final class WorkerRecord {
     WorkerSpec spec(String name, String scheme, String host, int port, int index) {
         Map<String, String> record = new HashMap<>(said);
         record.keySet().removeAll(OWN);
+        record.keySet().removeAll(Place.LABELS);
         record.put("url", said.getOrDefault("scheme", scheme) + "://" + host + ":" + port);
         record.put("name", valid(name));
         String labels = labels();

@@ -84,7 +84,7 @@ public final class ModelSettings {
     }
 
     /**
-     * Which files are whose. Adapters have those of their bases, and none of their own.
+     * Which files are whose. Adapters have those of their bases, and none of their own beside them.
      *
      * @throws IllegalArgumentException naming the key and what is wrong
      */
@@ -109,7 +109,7 @@ public final class ModelSettings {
                 .forEach(
                         (adapter, base) ->
                                 require(
-                                        !sources.containsKey(adapter),
+                                        !sources.containsKey(adapter) || !sources.containsKey(base),
                                         adapter,
                                         "path",
                                         "is set for an adapter, which has the tokens of `"
@@ -118,7 +118,7 @@ public final class ModelSettings {
         return new ModelSources(sources, others.orElse(null));
     }
 
-    /** What is said of whether engines are asked about prompts, by model; not of adapters. */
+    /** What is said of whether engines are asked about prompts; of adapters what is their own. */
     public static Map<String, Boolean> askingEngines(WarmpathConfig config) {
         Map<String, Boolean> models = new TreeMap<>();
         entries(config)

@@ -58,7 +58,8 @@ public final class TokenOrigins {
 
     /**
      * @param hasFiles a model's files are in service
-     * @param byModel whether engines are asked about a model's prompts, where that is configured
+     * @param byModel whether engines are asked about a model's prompts, where that is configured;
+     *     an adapter for which nothing is has what is said of its base
      * @param bases the model that an adapter belongs to; any other name itself
      * @param takesTexts decisions look at prompts, if need be at their texts
      * @param settled told of a worker once it is clear where its models' tokens come from
@@ -78,7 +79,8 @@ public final class TokenOrigins {
 
     /** Its prompts are asked from engines as far as files here do not give their tokens. */
     public boolean asksEngines(String model) {
-        Boolean configured = byModel.get(bases.apply(model));
+        Boolean own = byModel.get(model);
+        Boolean configured = own != null ? own : byModel.get(bases.apply(model));
         return configured != null ? configured : takesTexts && !hasFiles.test(model);
     }
 

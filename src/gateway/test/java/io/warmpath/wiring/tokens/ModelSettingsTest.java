@@ -1,6 +1,7 @@
 package io.warmpath.wiring.tokens;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -120,6 +121,40 @@ class ModelSettingsTest {
                 sources.byModel());
         assertEquals(ModelSource.of(Path.of("/m/any")), sources.fallback());
         assertNull(ModelSettings.sources(config()).fallback());
+    }
+
+    @Test
+    void an_adapter_has_files_of_its_own_where_its_base_has_none() {
+        ModelSources sources =
+                ModelSettings.sources(config(LLAMA + "lora", "sql", SQL + "path", "/m/sql"));
+        assertEquals(Map.of("sql", ModelSource.of(Path.of("/m/sql"))), sources.byModel());
+        assertThrows(
+                IllegalArgumentException.class,
+                () ->
+                        ModelSettings.sources(
+                                config(
+                                        LLAMA + "lora", "sql",
+                                        LLAMA + "path", "/m/llama",
+                                        SQL + "path", "/m/sql")));
+    }
+
+    @Test
+    void whether_engines_are_asked_is_said_of_an_adapter_or_of_its_base() {
+        TokenOrigins origins =
+                new TokenOrigins(
+                        model -> false,
+                        ModelSettings.askingEngines(
+                                config(
+                                        LLAMA + "lora", "sql,law",
+                                        LLAMA + "ask-engine", "false",
+                                        SQL + "ask-engine", "true")),
+                        model -> model.equals("other") ? model : "llama-3.1",
+                        true,
+                        worker -> {});
+        assertTrue(origins.asksEngines("sql"));
+        assertFalse(origins.asksEngines("law"));
+        assertFalse(origins.asksEngines("llama-3.1"));
+        assertTrue(origins.asksEngines("other"));
     }
 
     @Test

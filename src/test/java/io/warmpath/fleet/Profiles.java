@@ -1,0 +1,29 @@
+package io.warmpath.fleet;
+
+import java.util.List;
+
+/** What engines tell that have nothing special: one rank, blocks of 16 tokens, no events. */
+public final class Profiles {
+    private Profiles() {}
+
+    public static WorkerProfile of(EngineKind kind, ServedModels served) {
+        return of(kind, served, Disaggregation.NONE);
+    }
+
+    public static WorkerProfile of(EngineKind kind, ServedModels served, Disaggregation part) {
+        return new WorkerProfile(
+                kind,
+                "",
+                served,
+                16,
+                false,
+                1,
+                Capacity.UNKNOWN,
+                List.of(),
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY,
+                part,
+                List.of());
+    }
+}
