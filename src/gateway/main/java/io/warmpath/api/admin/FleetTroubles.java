@@ -1,6 +1,7 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.events.SourceReport;
+import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerStatus;
 import java.util.ArrayList;
@@ -47,17 +48,27 @@ final class FleetTroubles {
                         .map(s -> s.worker().name())
                         .toList(),
                 "get no requests; their `problem` says why.");
-        events(out, sources, facts);
+        if (facts.followsEvents()) {
+            events(out, sources, decodeOnly(workers));
+        }
         if (fleet.router().mode().looksAtTokens()) {
             tokens(out, workers, facts);
         }
         return out;
     }
 
-    private static void events(List<String> out, List<SourceReport> sources, WorkerFacts facts) {
-        if (!facts.followsEvents()) {
-            return;
-        }
+    /** Their caches are filled by others, and no engine has to tell of them. */
+    private static Set<String> decodeOnly(List<WorkerStatus> workers) {
+        return workers.stream()
+                .map(WorkerStatus::worker)
+                .filter(w -> w.disaggregation().role() == Role.DECODE)
+                .filter(w -> !w.disaggregation().alone())
+                .map(Worker::name)
+                .collect(Collectors.toSet());
+    }
+
+    private static void events(
+            List<String> out, List<SourceReport> sources, Set<String> decodeOnly) {
         add(
                 out,
                 sources.stream()
@@ -71,6 +82,7 @@ final class FleetTroubles {
                 sources.stream()
                         .filter(r -> r.endpoint() == null)
                         .map(SourceReport::worker)
+                        .filter(name -> !decodeOnly.contains(name))
                         .collect(Collectors.toCollection(TreeSet::new)),
                 "send no KV events: what they have cached is not known.");
     }

@@ -1,0 +1,113 @@
+package io.warmpath.api.admin;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.warmpath.events.SourceReport;
+import io.warmpath.events.SourceStatus;
+import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PinSupport;
+import io.warmpath.fleet.Place;
+import io.warmpath.fleet.PriorityOrder;
+import io.warmpath.fleet.Role;
+import io.warmpath.fleet.ServedModels;
+import io.warmpath.fleet.SessionSupport;
+import io.warmpath.fleet.Worker;
+import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.fleet.WorkerState;
+import io.warmpath.fleet.WorkerStatus;
+import io.warmpath.load.LoadTracker;
+import io.warmpath.prefix.SlotBlocks;
+import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.RouterMode;
+import io.warmpath.routing.RouterOptions;
+import io.warmpath.routing.rates.TransferRates;
+import io.warmpath.usage.FleetHistory;
+import java.net.URI;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Whose missing KV events make a gateway do less than it could. */
+class FleetTroublesTest {
+    private static final String WANTED =
+            "w1 send no KV events: what they have cached is not known.";
+
+    @Test
+    void an_engine_that_does_whole_requests_is_to_tell_its_cache() {
+        assertEquals(List.of(WANTED), troubles(Disaggregation.NONE));
+    }
+
+    @Test
+    void so_is_one_that_computes_prompts_for_others() {
+        assertEquals(
+                List.of(WANTED), troubles(new Disaggregation(Role.PREFILL, false, 8998, "nixl")));
+    }
+
+    @Test
+    void one_that_only_decodes_is_not() {
+        assertEquals(List.of(), troubles(new Disaggregation(Role.DECODE, false, 0, "nixl")));
+    }
+
+    @Test
+    void one_that_decodes_and_can_do_whole_requests_is() {
+        assertEquals(
+                List.of(WANTED), troubles(new Disaggregation(Role.DECODE, true, 0, "nixl")));
+    }
+
+    /** Of a fleet of this engine, which sends no events. */
+    private static List<String> troubles(Disaggregation part) {
+        Worker worker =
+                new Worker(
+                        1,
+                        "w1",
+                        URI.create("http://10.0.0.1:30000"),
+                        EngineKind.SGLANG,
+                        ServedModels.of(Set.of("m")),
+                        16,
+                        WorkerState.READY,
+                        List.of(new Worker.Rank(0, new WorkerSlot(0))),
+                        Capacity.UNKNOWN,
+                        List.of(),
+                        "",
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        1,
+                        part,
+                        Place.UNKNOWN);
+        return FleetTroubles.of(
+                List.of(
+                        new WorkerStatus(
+                                worker,
+                                WorkerSpec.of("http://10.0.0.1:30000"),
+                                List.of(),
+                                "",
+                                List.of())),
+                List.of(
+                        new SourceReport(
+                                "w1", 1, 0, null, null, 1, false, SourceStatus.none("no sockets"))),
+                new WorkerFacts(
+                        id -> Map.of(),
+                        true,
+                        kind -> Set.of(),
+                        id -> PinSupport.NONE,
+                        id -> TransferRates.Known.NOTHING,
+                        w -> Map.of("m", "its own files"),
+                        name -> List.of()),
+                new FleetFacts(
+                        new LoadTracker(),
+                        new FleetHistory(() -> 0),
+                        () -> SlotBlocks.NONE,
+                        () -> 0,
+                        () -> 0,
+                        () -> false,
+                        () -> "",
+                        RouterOptions.of(RouterMode.KV),
+                        Instant.EPOCH));
+    }
+}
