@@ -374,8 +374,12 @@ image_layers() {
 # pods_test [ARGUMENTS OF pods.py]: the manifests as real pods on a Kubernetes of one node.
 pods_test() {
     image_tools_for_tests && node_for_tests || return
+    prometheus_for_tests || {
+        say "there is no prometheus, and apt-get cannot download it (log: .tools/prometheus.log): no pod is run"
+        return 77
+    }
     run_image --tool buildah || return 1
-    sh "$root/src/test/pods/run.sh" "localhost/warmpath:$(project_version)" "$@"
+    sh "$root/src/test/pods/run.sh" "localhost/warmpath:$(project_version)" --prometheus "$prometheus" "$@"
 }
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }

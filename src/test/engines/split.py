@@ -82,6 +82,13 @@ def many(gateway, count=24):
     check(not problems, f"{problems}")
 
 
+def nothing_amiss(gateway):
+    """A decode engine of SGLang has no KV events to send, and none are missed."""
+    def calm():
+        return gateway.json("/fleet")["gateway"]["degraded"] == []
+    wait_until("/fleet says that the gateway does less than it could", calm, 20)
+
+
 def nothing_left(gateway):
     def none():
         text = get(gateway.url + "/metrics")[1]
@@ -149,6 +156,7 @@ def main():
             with running(gateway):
                 gateway.answers(gateway.url + "/ready", 60)
                 roles(gateway, [*prefills, decode])
+                nothing_amiss(gateway)
                 seen = same_answers(gateway, whole)
                 print(f"split: {len(seen)} answers are those of one engine, {sum(a.predicted == a.cached for a in seen)} predictions exact", flush=True)
                 many(gateway)

@@ -51,9 +51,10 @@ class Cluster:
         return self.path(name)
 
     def start(self, program, *arguments):
-        own = os.path.join(self.tools, program)
-        with open(self.path(program + ".log"), "wb") as log:
-            self.processes[program] = subprocess.Popen([own if os.path.exists(own) else program, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        """One of `tools`, of PATH, or by its whole path."""
+        own, name = os.path.join(self.tools, program), os.path.basename(program)
+        with open(self.path(name + ".log"), "wb") as log:
+            self.processes[name] = subprocess.Popen([own if os.path.exists(own) else program, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def until(self, what, condition, seconds=300):
         def alive():
@@ -112,12 +113,22 @@ class Cluster:
         self.start("kube-apiserver", "--etcd-servers=http://127.0.0.1:2379", "--advertise-address=" + NODE_IP, "--cert-dir=" + self.path("certs"),
                    "--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
                    "--service-cluster-ip-range=" + SERVICES, "--authorization-mode=Node,RBAC", "--token-auth-file=" + self.path("tokens.csv"),
-                   "--kubelet-preferred-address-types=InternalIP")
+                   "--kubelet-preferred-address-types=InternalIP", *self.front_proxy())
         self.until("an API server", lambda: os.path.exists(self.path("certs/apiserver.crt")) and self.is_ready())
         self.start("kube-controller-manager", "--kubeconfig=" + self.kubeconfig("kube-controller-manager"), "--leader-elect=false", "--secure-port=0",
                    "--service-account-private-key-file=" + key, "--root-ca-file=" + self.path("certs/apiserver.crt"), "--use-service-account-credentials",
                    "--horizontal-pod-autoscaler-sync-period=5s")
         self.start("kube-scheduler", "--kubeconfig=" + self.kubeconfig("kube-scheduler"), "--leader-elect=false", "--secure-port=0")
+
+    def front_proxy(self):
+        """Flags by which the API server shows servers behind it who asks them."""
+        key, request, certificate, ca, ca_key = (self.path("front-proxy" + end) for end in (".key", ".csr", ".crt", "-ca.crt", "-ca.key"))
+        run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=front-proxy-ca", "-keyout", ca_key, "-out", ca)
+        run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=front-proxy", "-keyout", key, "-out", request)
+        run("openssl", "x509", "-req", "-days", "1", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-out", certificate)
+        return ["--requestheader-client-ca-file=" + ca, "--requestheader-allowed-names=front-proxy", "--requestheader-username-headers=X-Remote-User",
+                "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", "--proxy-client-cert-file=" + certificate,
+                "--proxy-client-key-file=" + key, "--enable-aggregator-routing=true"]
 
     def is_ready(self):
         try:

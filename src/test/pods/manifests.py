@@ -10,8 +10,10 @@ from cluster import awaited, run
 
 # Less than the manifests ask for: one node of two cores holds a rolling update of all of it.
 GATEWAY = (('cpu: "1"\n', "cpu: 200m\n"), ("memory: 1Gi\n", "memory: 384Mi\n"), ("memory: 2Gi\n", "memory: 768Mi\n"))
+STREAMS_A_GATEWAY = 4
 CHANGES = {
     "base/deployment.yaml": GATEWAY,
+    "components/autoscaling/horizontalpodautoscaler.yaml": (('averageValue: "400"\n', f'averageValue: "{STREAMS_A_GATEWAY}"\n'),),
     "helm/warmpath/values.yaml": GATEWAY,
     "overlays/ha-nats/nats-statefulset.yaml": (("cpu: 500m\n", "cpu: 50m\n"), ("memory: 1Gi\n", "memory: 64Mi\n"), ("memory: 2Gi\n", "memory: 256Mi\n")),
     "workers/sglang/kustomization.yaml": (("resources:\n", "components:\n  - ../../simulated\nresources:\n"),),

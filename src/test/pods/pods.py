@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The manifests and the chart of k8s as real pods on a Kubernetes of one node. Standard library only; run.sh starts it.
 
-  pods.py --root DIR --folder DIR --cgroup NAME --images DIR [--only CASE] [--keep]
+  pods.py --root DIR --folder DIR --cgroup NAME --images DIR --prometheus PROGRAM [--only CASE] [--keep]
 
 Cases: embedded, chart, ha-nats. Each is set up, and taken away, by the commands of its section in src/docs/kubernetes.md, run in a copy of k8s
 with engines that are simulated (manifests.py). --keep waits for Ctrl-C at the end, or where something failed, with the cluster up.
@@ -19,7 +19,8 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cluster import Cluster  # noqa: E402
 from chats import MODEL, Chat, Streams, awaited, get, words  # noqa: E402
-from manifests import REMOVES, Shell, commands, copy, section  # noqa: E402
+import scaling  # noqa: E402
+from manifests import REMOVES, STREAMS_A_GATEWAY, Shell, commands, copy, section  # noqa: E402
 
 SPACE = "models"
 GATEWAYS = "app.kubernetes.io/name=warmpath,app.kubernetes.io/component=gateway"
@@ -65,8 +66,8 @@ class Steady:
 
 
 class Cases:
-    def __init__(self, root, cluster):
-        self.root, self.cluster = root, cluster
+    def __init__(self, root, cluster, prometheus):
+        self.root, self.cluster, self.prometheus = root, cluster, prometheus
         self.kubectl = lambda *arguments, **more: cluster.kubectl("-n", SPACE, *arguments, **more)
         place = cluster.path("checkout")
         copy(root, place)
@@ -105,7 +106,9 @@ class Cases:
             self.ready("deployment/warmpath")
             self.everything()
             self.server_of_events_killed()
+            self.scaled_by_load()
         self.volumes(3)
+        scaling.serve(self.cluster, self.prometheus, os.path.join(self.root, "k8s/README.md"), SPACE)
         self.by_the_docs("Several gateways and NATS", set_up)
 
     def by_the_docs(self, heading, then):
@@ -186,6 +189,26 @@ class Cases:
         self.chats()
         print(f"  nats-1 killed: {steady.finish()} other requests, all answered")
 
+    def scaled_by_load(self):
+        """More streams than two gateways are to carry: the autoscaler reads them off the gateways' metrics."""
+        streams = Streams(self.service(), STREAMS_A_GATEWAY * 3, 1600)
+
+        def third():
+            return len(self.gateways()) == 3
+        self.cluster.until("a third gateway", third)
+        read = {}
+
+        def both_metrics():
+            for metric in self.found("horizontalpodautoscalers", "warmpath")["status"].get("currentMetrics", []):
+                if metric["type"] == "Pods":
+                    read[metric["pods"]["metric"]["name"]] = metric["pods"]["current"]["averageValue"]
+                elif metric.get("resource"):
+                    read[metric["resource"]["name"]] = f"{metric['resource']['current'].get('averageUtilization')} %"
+            return read.keys() >= {"warmpath_requests_active", "cpu"}
+        self.cluster.until("both metrics of the autoscaler", both_metrics)
+        whole = len(streams.finish())
+        print(f"  the autoscaler read {', '.join(f'{name} {value}' for name, value in sorted(read.items()))} a gateway and made a third one of two; {whole} streams whole")
+
     def metrics_served(self):
         total = sum(metric(get(self.address(pod) + "/metrics")[1], "warmpath_requests_active") is not None for pod in self.gateways())
         check(total == len(self.gateways()) > 0, "a gateway does not serve warmpath_requests_active")
@@ -252,7 +275,7 @@ def metric(text, start):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--root", "--folder", "--cgroup", "--images"):
+    for name in ("--root", "--folder", "--cgroup", "--images", "--prometheus"):
         options.add_argument(name, required=True)
     options.add_argument("--only", choices=CASES)
     options.add_argument("--keep", action="store_true")
@@ -266,7 +289,7 @@ def main():
         for file in sorted(name for name in os.listdir(given.images) if name.endswith(".names")):
             with open(os.path.join(given.images, file), encoding="utf-8") as names:
                 cluster.load(os.path.join(given.images, file.removesuffix(".names") + ".tar"), *names.read().split())
-        cases = Cases(given.root, cluster)
+        cases = Cases(given.root, cluster, given.prometheus)
         for case in [given.only] if given.only else CASES:
             cases.run(case)
     except (Failed, SystemExit) as error:

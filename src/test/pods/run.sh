@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes the images of the pods and runs pods.py in namespaces of its own, so that all of it ends with it, however it ends.
 #
-#   run.sh IMAGE [ARGUMENTS OF pods.py]
+#   run.sh IMAGE --prometheus PROGRAM [ARGUMENTS OF pods.py]
 #
 # IMAGE is the gateway's, in the storage of buildah. Status 77: this machine cannot, and it says why.
 set -eu

@@ -1,0 +1,66 @@
+"""What serves metrics to autoscalers: Prometheus, which scrapes the gateways' pods, prometheus-adapter with the rule of k8s/README.md, and
+metrics-server, as processes of this machine behind the API server's aggregation. Standard library only."""
+import re
+
+from cluster import NODE_IP
+
+PROMETHEUS = 9090
+# Each with the API that it serves and its port.
+SERVERS = {"prometheus-adapter": ("custom.metrics.k8s.io", "v1beta1", 6451), "metrics-server": ("metrics.k8s.io", "v1beta1", 6452)}
+# The labels that a PodMonitor gives.
+SCRAPES = """global: {{scrape_interval: 2s}}
+scrape_configs:
+  - job_name: warmpath
+    kubernetes_sd_configs: [{{role: pod, kubeconfig_file: {config}, namespaces: {{names: [{space}]}}}}]
+    relabel_configs:
+      - {{source_labels: [__meta_kubernetes_pod_label_app_kubernetes_io_component], regex: gateway, action: keep}}
+      - {{source_labels: [__meta_kubernetes_pod_container_port_name], regex: http, action: keep}}
+      - {{source_labels: [__meta_kubernetes_namespace], target_label: namespace}}
+      - {{source_labels: [__meta_kubernetes_pod_name], target_label: pod}}
+"""
+
+
+def rule(readme):
+    """The rules that the README gives for pods metrics, as prometheus-adapter reads them."""
+    with open(readme, encoding="utf-8") as f:
+        found = re.search(r"^ {4}rules:\n(?: {6}.*\n)+", f.read(), re.M)
+    if not found:
+        raise SystemExit(f"{readme} has no rules for prometheus-adapter")
+    return re.sub(r"^ {4}", "", found[0], flags=re.M)
+
+
+def serve(cluster, prometheus, readme, space):
+    """Both APIs answer when this returns."""
+    cluster.start(prometheus, "--config.file=" + cluster.write("prometheus.yml", SCRAPES.format(config=cluster.config, space=space)),
+                  "--storage.tsdb.path=" + cluster.path("prometheus"), f"--web.listen-address={NODE_IP}:{PROMETHEUS}")
+    for name, (_, _, port) in SERVERS.items():
+        own = ([f"--prometheus-url=http://{NODE_IP}:{PROMETHEUS}", "--config=" + cluster.write("rules.yaml", rule(readme)), "--metrics-relist-interval=5s",
+                "--metrics-max-age=1m", "--lister-kubeconfig=" + cluster.config]
+               if name == "prometheus-adapter" else
+               ["--kubeconfig=" + cluster.config, "--kubelet-insecure-tls", "--kubelet-preferred-address-types=InternalIP", "--metric-resolution=10s"])
+        cluster.start(name, *own, f"--secure-port={port}", "--cert-dir=" + cluster.path(name), "--authentication-kubeconfig=" + cluster.config,
+                      "--authorization-kubeconfig=" + cluster.config)
+    for name, (group, version, port) in SERVERS.items():
+        cluster.kubectl("apply", "-f", "-", text=BEHIND.format(name=name, group=group, version=version, port=port, ip=NODE_IP))
+    for group, version, _ in SERVERS.values():
+        cluster.until(f"API {group}", lambda name=f"{version}.{group}": any(
+            c["type"] == "Available" and c["status"] == "True" for c in cluster.found("apiservice", name).get("status", {}).get("conditions", [])))
+
+
+BEHIND = """apiVersion: v1
+kind: Service
+metadata: {{name: {name}, namespace: kube-system}}
+spec: {{ports: [{{name: https, port: 443, targetPort: {port}}}]}}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {{name: {name}, namespace: kube-system, labels: {{kubernetes.io/service-name: {name}}}}}
+addressType: IPv4
+ports: [{{name: https, port: {port}}}]
+endpoints: [{{addresses: [{ip}]}}]
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {{name: {version}.{group}}}
+spec: {{group: {group}, version: {version}, groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: {{name: {name}, namespace: kube-system}}}}
+"""
