@@ -81,6 +81,7 @@ check_scripts() {
     python3 "$root/src/test/memory/hostile.py" --self-test || return 1
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
+    python3 "$root/src/test/site/site_test.py" || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -421,6 +422,7 @@ everything() {
     step 'Java: all tests' java_tests "$@"
     engines_installed_ahead
     [ "$label" != test ] || steps_beside clients_and_engines
+    step 'documentation: site, links, menu, spelling' check_docs
     step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
     step 'older Java: one sentence' old_java_test
@@ -465,6 +467,7 @@ everything() {
     else
         step 'end to end: api clients' api_client_test
         step 'console: in a browser, with 500 decisions a second' console_test
+        step 'documentation: the site in a browser' site_test
         step 'attack' attack_test
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control
