@@ -82,6 +82,7 @@ check_scripts() {
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     python3 "$root/src/test/site/site_test.py" || return 1
+    python3 "$root/src/test/prose/prose.py" --self-test || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -381,9 +382,13 @@ pods_test() {
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
+# The pages' English: src/docs/style-note.md.
+check_prose() { python3 "$root/src/test/prose/prose.py" "$root"; }
+
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
     step 'launcher: shellcheck' check_shellcheck
+    step 'documentation: English' check_prose
     step 'format: Java' check_java_format
     step 'format: C++' check_cpp_format
 }
