@@ -53,6 +53,12 @@ def title(text, otherwise):
     return found[1].replace("`", "") if found else otherwise
 
 
+def in_order(readme):
+    """The order of a folder's pages: the README, what it links to as it comes there, all others by name."""
+    linked = [target.partition("#")[0] for target in LINK.findall(readme.read_text(encoding="utf-8"))] if readme.is_file() else []
+    return lambda page: (page != readme, linked.index(page.name) if page.name in linked else len(linked), page.name)
+
+
 def menu(root, table, named):
     """Zensical's navigation of one table of navigation.toml: [{title: page or menu}]; nothing for an empty one."""
     entries = []
@@ -62,7 +68,7 @@ def menu(root, table, named):
             if below:
                 entries.append({name: below})
         elif name == "*":
-            pages = sorted((root / value).glob("*.md"), key=lambda p: (p.name != "README.md", p.name))
+            pages = sorted((root / value).glob("*.md"), key=in_order(root / value / "README.md"))
             found = [p.relative_to(root).as_posix() for p in pages]
             entries += [{title((root / p).read_text(encoding="utf-8"), p): p} for p in found if p not in named]
         else:

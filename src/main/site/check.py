@@ -40,7 +40,7 @@ class Page(html.parser.HTMLParser):
             self.navigation += 1
         if tag in ("code", "pre"):
             self.code += 1
-        if tag in ("p", "li", "td"):
+        if tag in ("p", "li", "td") and not self.navigation:
             self.paragraph = ""
         if tag == "a" and given.get("href"):
             self.links.append(given["href"])

@@ -72,6 +72,11 @@ class Assembled(unittest.TestCase):
         self.assertEqual([{"Front": "README.md"}, {"Tutorials": [{"First": "src/docs/tutorials/1.md"}, {"Second": "src/docs/tutorials/2.md"}]},
                           {"More": [{"A": "src/docs/a.md"}, {"Link": "src/docs/link.md"}]}], entries)
 
+    def test_a_folders_readme_orders_its_pages(self):
+        entries, _ = self.assembled({**self.PAGES, "src/docs/tutorials/README.md": "# Tutorials\n\n[second](2.md#x), [first](1.md)\n", "src/docs/tutorials/0.md": "# Last\n"})
+        self.assertEqual([{"Tutorials": "src/docs/tutorials/README.md"}, {"Second": "src/docs/tutorials/2.md"}, {"First": "src/docs/tutorials/1.md"},
+                          {"Last": "src/docs/tutorials/0.md"}], entries[1]["Tutorials"])
+
     def test_a_link_to_nothing_and_a_page_that_is_not_there_are_told(self):
         with self.assertRaisesRegex(build.Broken, "src/docs/a.md: gone.md leads to no file"):
             self.assembled({**self.PAGES, "src/docs/a.md": "# A\n\n[gone](gone.md)\n"})
@@ -93,7 +98,7 @@ class Assembled(unittest.TestCase):
 
 
 class Checked(unittest.TestCase):
-    GOOD = {"index.html": '<nav><a href="a/">A</a><a href=".">front</a></nav><a href="a/#x">x</a><img src="p.svg" alt="a picture"><script src="s.js"></script>',
+    GOOD = {"index.html": '<nav><li><a href="a/">1. A</a></li><a href=".">front</a></nav><a href="a/#x">x</a><img src="p.svg" alt="a picture"><script src="s.js"></script>',
             "a/index.html": '<h2 id="x">X</h2><a href="..#">up</a> <p>words - <code>1. code</code></p><a href="http://127.0.0.1/">away</a>', "p.svg": "", "s.js": "",
             "llms.txt": "- [A](a.md)\n", "a.md": "", "source/c/index.html": "", "404.html": '<a href="/gone">'}
 
