@@ -27,7 +27,7 @@ docs_diagrams() {
     mermaid=$root/.tools/docs/mermaid/dist/mermaid.min.js
     [ "$(cat "$root/.tools/docs/mermaid/installed" 2>/dev/null)" = "$MERMAID_WANTED" ] && return 0
     rm -rf "$root/.tools/docs/mermaid"
-    mkdir -p "$root/.tools/docs/mermaid"
+    mkdir -p "$root/.tools/docs/mermaid" "$root/target"
     if (cd "$root/.tools/docs/mermaid" && npm pack --silent "$MERMAID_WANTED" && tar -xzf mermaid-*.tgz --strip-components=1 package/dist/mermaid.min.js package/LICENSE && rm -f mermaid-*.tgz) \
         >"$root/target/docs-diagrams.log" 2>&1 </dev/null; then
         echo "$MERMAID_WANTED" >"$root/.tools/docs/mermaid/installed"
