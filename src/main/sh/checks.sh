@@ -81,6 +81,8 @@ check_scripts() {
     python3 "$root/src/test/memory/hostile.py" --self-test || return 1
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
+    python3 "$root/src/test/site/site_test.py" || return 1
+    python3 "$root/src/test/prose/prose.py" --self-test || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -384,9 +386,13 @@ pods_test() {
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
+# The pages' English: src/docs/style-note.md.
+check_prose() { python3 "$root/src/test/prose/prose.py" "$root"; }
+
 common_steps() {
     step 'launcher: syntax and self-test' check_scripts
     step 'launcher: shellcheck' check_shellcheck
+    step 'documentation: English' check_prose
     step 'format: Java' check_java_format
     step 'format: C++' check_cpp_format
 }
@@ -425,6 +431,7 @@ everything() {
     step 'Java: all tests' java_tests "$@"
     engines_installed_ahead
     [ "$label" != test ] || steps_beside clients_and_engines
+    step 'documentation: site, links, menu, spelling' check_docs
     step "Kubernetes: the chart's README" chart_readme
     step 'Dockerfiles: hadolint' check_dockerfiles
     step 'older Java: one sentence' old_java_test
@@ -469,6 +476,7 @@ everything() {
     else
         step 'end to end: api clients' api_client_test
         step 'console: in a browser, with 500 decisions a second' console_test
+        step 'documentation: the site in a browser' site_test
         step 'attack' attack_test
         step 'memory: 512 MiB, hostile clients, 10 minutes' memory_test 600
         step 'memory: the same without limits needs more' memory_test 30 --control

@@ -13,7 +13,7 @@ AXE = "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']
 
 class Browser:
     def __init__(self, axe):
-        self.axe = axe.read_text(encoding="utf-8")
+        self.axe = axe.read_text(encoding="utf-8") if axe else ""
         options = webdriver.ChromeOptions()
         for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900"):
             options.add_argument(flag)

@@ -148,7 +148,7 @@ launch --version
 promise 'the version is the one in pom.xml' 'out_has "warmpath 9.8.7"'
 launch serv
 promise 'an unknown command is refused with status 2' 'status_is 2 && err_has "there is no command"'
-for name in demo serve sim capture render dev build native sbom audit check test verify coverage k8s-check fuzz bench fmt; do
+for name in demo serve sim capture render dev build native docs sbom audit check test verify coverage k8s-check fuzz bench fmt; do
     launch help
     promise "help lists $name" 'out_has "  $name "'
     launch help "$name"

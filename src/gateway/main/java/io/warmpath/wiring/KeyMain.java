@@ -25,10 +25,10 @@ final class KeyMain {
             usage: warmpath key new [NAME]
                    warmpath key hash [NAME] < FILE_WITH_THE_KEY
 
-              new   makes a key of 256 random bits; prints it, and what the gateway has to know of it
-              hash  the same for a key that there is already, read from standard input
+              new   makes a key of 256 random bits; prints the key, and the record for the gateway
+              hash  prints the record of an existing key, read from standard input
 
-            The gateway keeps hashes only: what `new` prints as the key is not shown again.
+            The gateway keeps hashes only: `new` shows the key once.
             src/docs/security.md says what else a record may have.
             """;
 
