@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Test;
 class CapacityFiguresTest {
     private static final Path TABLE = Path.of("src/docs/capacity.csv");
     private static final Path PLOT = Path.of("src/docs/capacity.svg");
+    private static final Path PAGE = Path.of("src/docs/lab.md");
     private static final Pattern COMMAND =
-            Pattern.compile("(?m)^ {4}\\./warmpath lab capacity (.*)$");
+            Pattern.compile("(?m)^ {4}\\./warmpath lab capacity (.* --csv .*)$");
 
     private static List<Capacity> read() throws IOException {
         List<String> lines = Files.readAllLines(TABLE);
@@ -78,12 +79,12 @@ class CapacityFiguresTest {
     }
 
     @Test
-    void the_readme_shows_the_plot_and_gives_the_command_that_the_table_is_from()
+    void the_page_shows_the_plot_and_gives_the_command_that_the_table_is_from()
             throws IOException {
-        String readme = Files.readString(Path.of("README.md")).replaceAll("\\\\\n +", "");
-        assertTrue(readme.contains("](" + PLOT + ")"), "the README shows no " + PLOT);
-        Matcher command = COMMAND.matcher(readme);
-        assertTrue(command.find(), "the README has no command for " + TABLE);
+        String page = Files.readString(PAGE).replaceAll("\\\\\n +", "");
+        assertTrue(page.contains("](" + PLOT.getFileName() + ")"), PAGE + " shows no " + PLOT);
+        Matcher command = COMMAND.matcher(page);
+        assertTrue(command.find(), PAGE + " has no command for " + TABLE);
         LabFlags flags = LabFlags.parse(List.of(command.group(1).split(" ", -1)));
         assertEquals(TABLE, flags.csv);
         assertEquals(PLOT, flags.svg);
