@@ -101,7 +101,7 @@ def caches(kind):
     def play(r):
         drawn = random.Random(7)
         block, known, found = engine.page, [], 0
-        for i in range(70):
+        for _ in range(45):
             what = drawn.choice(["new", "again", "cut", "longer", "longer", "a multiple"]) if known else "new"
             ids = drawn.choice(known[-8:]) if known else []
             if what == "new":
@@ -114,7 +114,7 @@ def caches(kind):
                 ids = ids[:max(1, len(ids) // block) * block]
             known.append(ids)
             found += r.ask(what, ids, tokens=drawn.choice([2, 2, 40])) > 0
-        check(found > 15, f"{found} prompts found something: this records nothing")
+        check(found > 10, f"{found} prompts found something: this records nothing")
 
     return engine, play
 
