@@ -14,9 +14,6 @@ KINDS = {
     "states": dict(
         architectures=["Lfm2ForCausalLM"], model_type="lfm2", layer_types=["conv", "conv", "full_attention"], conv_L_cache=3, conv_bias=False, conv_dim=64,
         conv_dim_out=64, block_dim=64, block_ff_dim=128, block_multiple_of=32, block_ffn_dim_multiplier=1.0, block_auto_adjust_ff_dim=False, norm_eps=1e-6),
-    # Every layer attends to a window: there is no full attention.
-    "windows-only": dict(
-        architectures=["MistralForCausalLM"], model_type="mistral", sliding_window=WINDOW, head_dim=32),
 }
 
 

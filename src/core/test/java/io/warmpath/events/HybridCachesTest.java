@@ -1,9 +1,14 @@
 package io.warmpath.events;
 
+import static io.warmpath.events.HybridEngine.FULL;
+import static io.warmpath.events.HybridEngine.SIZE;
+import static io.warmpath.events.HybridEngine.STATE;
+import static io.warmpath.events.HybridEngine.window;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.events.HybridEngine.Kind;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
@@ -16,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,11 +29,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Models with several kinds of caches: what the index calls usable, after events as vLLM writes
- * them, is what vLLM's own search finds. Its rule is restated here literally: each group looks for
- * its longest hit below the one so far, again and again, until none shortens it.
+ * them, is what vLLM's own search finds ({@link HybridEngine}).
  */
 class HybridCachesTest {
-    private static final int SIZE = 2;
     private static final int STEPS = Integer.getInteger("test.steps", 400);
 
     private final ReferencePrefixIndex index = new ReferencePrefixIndex();
@@ -39,107 +43,6 @@ class HybridCachesTest {
     @AfterEach
     void close() {
         index.close();
-    }
-
-    /** One group of the engine: full attention, a window in tokens, or states. */
-    private record Kind(String kind, int window, int stride) {
-        private int need() {
-            return Math.max(1, Math.ceilDiv(window - 1, stride * SIZE));
-        }
-
-        private boolean full() {
-            return kind.endsWith("full_attention");
-        }
-    }
-
-    private static final Kind FULL = new Kind("full_attention", 0, 1);
-    private static final Kind STATE = new Kind("mamba", 0, 1);
-
-    private static Kind window(int tokens) {
-        return new Kind("sliding_window", tokens, 1);
-    }
-
-    /** An engine's cache: how often it has the block of a name, per group. */
-    private static final class Engine {
-        final List<Kind> groups;
-        final List<Map<Long, Integer>> copies = new ArrayList<>();
-        final Map<List<Integer>, Long> names = new HashMap<>();
-        final Random random;
-
-        Engine(List<Kind> groups, Random random) {
-            this.groups = groups;
-            this.random = random;
-            groups.forEach(g -> copies.add(new HashMap<>()));
-        }
-
-        long name(int[] prompt, int blocks) {
-            List<Integer> prefix = new ArrayList<>();
-            Arrays.stream(prompt, 0, blocks * SIZE).forEach(prefix::add);
-            return names.computeIfAbsent(prefix, p -> random.nextLong() | 1);
-        }
-
-        boolean has(int group, int[] prompt, int blocks) {
-            return copies.get(group).containsKey(name(prompt, blocks));
-        }
-
-        /** Hit in blocks, as vLLM's coordinator finds it. */
-        int hit(int[] prompt) {
-            int align = groups.stream().mapToInt(Kind::stride).max().orElseThrow();
-            int length = (prompt.length - 1) / SIZE;
-            while (true) {
-                int now = length;
-                for (int g = 0; g < groups.size(); g++) {
-                    Kind kind = groups.get(g);
-                    now =
-                            kind.full()
-                                    ? prefix(g, prompt, now, align)
-                                    : kind.kind.equals("mamba")
-                                            ? last(g, prompt, now, align)
-                                            : tail(g, kind, prompt, now, align);
-                }
-                if (now >= length) {
-                    return length;
-                }
-                length = now;
-            }
-        }
-
-        private int prefix(int group, int[] prompt, int most, int align) {
-            int n = 0;
-            while (n < most && has(group, prompt, n + 1)) {
-                n++;
-            }
-            return n - n % align;
-        }
-
-        private int last(int group, int[] prompt, int most, int align) {
-            for (int n = most; n > 0; n--) {
-                if (n % align == 0 && has(group, prompt, n)) {
-                    return n;
-                }
-            }
-            return 0;
-        }
-
-        /** From the right, blocks of the group; a run begins at an aligned end only. */
-        private int tail(int group, Kind kind, int[] prompt, int most, int align) {
-            int run = 0;
-            for (int i = most / kind.stride - 1; i >= 0; i--) {
-                if (has(group, prompt, (i + 1) * kind.stride)) {
-                    if (run == 0 && (i + 1) * kind.stride % align != 0) {
-                        continue;
-                    }
-                    run++;
-                    if (run >= kind.need()) {
-                        return (i + run) * kind.stride;
-                    }
-                } else {
-                    run = 0;
-                }
-            }
-            int n = run * kind.stride;
-            return n - n % align;
-        }
     }
 
     @ParameterizedTest
@@ -156,7 +59,7 @@ class HybridCachesTest {
                         List.of(FULL, FULL, new Kind("sliding_window_mla", 1, 1)));
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        Engine engine = new Engine(models.get(model), random);
+        HybridEngine engine = new HybridEngine(models.get(model), random);
         int hits = 0;
         for (int step = 0; step < STEPS; step++) {
             int[] prompt = prompt(random);
@@ -208,7 +111,7 @@ class HybridCachesTest {
         return memories;
     }
 
-    private List<KvEvent> evictions(Engine engine) {
+    private List<KvEvent> evictions(HybridEngine engine) {
         List<KvEvent> events = new ArrayList<>();
         for (int g = 0; g < engine.groups.size(); g++) {
             List<Long> held = new ArrayList<>(engine.copies.get(g).keySet());
@@ -225,11 +128,11 @@ class HybridCachesTest {
     }
 
     /** The request computes what it has not found; windows and states are kept here and there. */
-    private List<KvEvent> computed(Engine engine, int[] prompt, int hit) {
+    private List<KvEvent> computed(HybridEngine engine, int[] prompt, int hit) {
         List<KvEvent> events = new ArrayList<>();
         for (int g = 0; g < engine.groups.size(); g++) {
             Kind kind = engine.groups.get(g);
-            int stride = kind.stride;
+            int stride = kind.stride();
             int from = hit / stride * stride;
             int to = prompt.length / SIZE / stride * stride;
             if (to <= from) {
@@ -259,7 +162,7 @@ class HybridCachesTest {
                             null,
                             kept.size(),
                             null,
-                            new KvEvent.Scope(g, kind.kind, kind.window, null)));
+                            new KvEvent.Scope(g, kind.kind(), kind.window(), null)));
         }
         return events;
     }
@@ -300,6 +203,42 @@ class HybridCachesTest {
         assertEquals(3, usable(slot, prompt));
         applier.apply(batch(List.of(removed(1, 12))));
         assertEquals(0, usable(slot, prompt), "two blocks are needed, or all of a shorter prefix");
+    }
+
+    /** vLLM names the salt in the first block of a prompt only, in the events of every group. */
+    @Test
+    void blocks_of_a_salt_are_another_tenants() {
+        int[] prompt = {1, 2, 3, 4, 5};
+        List<KvEvent> first = new ArrayList<>();
+        List<KvEvent> second = new ArrayList<>();
+        for (int g = 1; g >= 0; g--) {
+            String kind = g == 0 ? "full_attention" : "sliding_window";
+            first.add(block(g, kind, null, 11, new int[] {1, 2}, "team"));
+            second.add(block(g, kind, 11L, 12, new int[] {3, 4}, null));
+        }
+        applier.apply(batch(first));
+        applier.apply(batch(second));
+        assertEquals(0, usable(slot, prompt));
+        PrefixQuery salted = new PrefixQuery(prompt, 5, SIZE, new PrefixSpace("", "team"));
+        assertEquals(2, index.match(salted).depth(slot, Tier.GPU));
+    }
+
+    private static KvEvent block(
+            int group, String kind, @Nullable Long parent, long name, int[] tokens, @Nullable String salt) {
+        return new KvEvent.Stored(
+                new long[] {name},
+                parent != null,
+                parent == null ? 0 : parent,
+                tokens,
+                false,
+                SIZE,
+                "GPU",
+                null,
+                false,
+                salt,
+                1,
+                null,
+                new KvEvent.Scope(group, kind, group * 3, null));
     }
 
     @Test
