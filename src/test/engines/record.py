@@ -2,6 +2,7 @@
 """Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
 
     record.py adapters vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+    record.py windows|states vllm OUT.jsonl
 """
 import json
 import pathlib
@@ -14,6 +15,7 @@ import urllib.request
 import zmq
 
 from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running
+from make_hybrid import hybrid
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -92,13 +94,38 @@ def adapters(kind):
     return engine, play
 
 
-PLAYS = {"adapters": adapters}
+def caches(kind):
+    """A model with caches of several kinds, in so few blocks that some leave: prompts again, cut, longer, and new ones."""
+    engine = Vllm(blocks=96, context=1024, extra=["--model", hybrid(kind), "--load-format", "dummy", "--max-num-batched-tokens", "256"])
+
+    def play(r):
+        drawn = random.Random(7)
+        block, known, found = engine.page, [], 0
+        for _ in range(45):
+            what = drawn.choice(["new", "again", "cut", "longer", "longer", "a multiple"]) if known else "new"
+            ids = drawn.choice(known[-8:]) if known else []
+            if what == "new":
+                ids = [drawn.randrange(100, VOCABULARY) for _ in range(drawn.randrange(40, 500))]
+            elif what == "longer":
+                ids = ids + [drawn.randrange(100, VOCABULARY) for _ in range(drawn.randrange(1, 150))]
+            elif what == "cut":
+                ids = ids[:drawn.randrange(1, len(ids) + 1)]
+            elif what == "a multiple":
+                ids = ids[:max(1, len(ids) // block) * block]
+            known.append(ids[:900])
+            found += r.ask(what, known[-1], tokens=drawn.choice([2, 2, 40])) > 0
+        check(found > 10, f"{found} prompts found something: this records nothing")
+
+    return engine, play
+
+
+PLAYS = {"adapters": adapters, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
 
 
 def main(what, kind, out):
     engine, play = PLAYS[what](kind)
     with running(engine), open(out, "w", encoding="ascii") as file:
-        recorder = Recorder(engine, file, PLAYS[what].__doc__)
+        recorder = Recorder(engine, file, (PLAYS[what].__doc__ or caches.__doc__))
         play(recorder)
         time.sleep(1)
     print(f"{out}: {recorder.count} requests, {pathlib.Path(out).stat().st_size} bytes")

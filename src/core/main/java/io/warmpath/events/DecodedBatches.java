@@ -26,7 +26,7 @@ final class DecodedBatches implements BatchSink {
 
     @Override
     public void forget(boolean restarted) {
-        applier.forget();
+        applier.forget(restarted);
     }
 
     @Override

@@ -28,7 +28,11 @@ public enum DropReason {
     UNKNOWN_MEDIUM,
     /** Blocks that lie on another worker. */
     REMOTE,
-    /** A layer group whose blocks do not decide the hit length (sliding window, Mamba, ...). */
+    /**
+     * A layer group of which nobody knows what a prefix needs of it, or of which this is not device
+     * memory: chunked local attention, a window of unknown size, blocks that are no multiple of the
+     * worker's.
+     */
     SPEC_KIND,
     /** A rank that this worker does not have. */
     UNKNOWN_RANK;

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,15 +31,7 @@ public final class EventApplier {
     private boolean fits;
 
     /** What must be remembered of one slot to understand its later events. */
-    private static final class SlotView {
-        final SpaceMemory spaces = new SpaceMemory();
-
-        /**
-         * Layer groups that do not decide the prefix: removals name the group, never its kind, and
-         * the groups share block hashes.
-         */
-        final TreeSet<Integer> sideGroups = new TreeSet<>();
-    }
+    private record SlotView(SpaceMemory spaces, LayerGroups groups) {}
 
     EventApplier(EventSource source, PrefixIndex index, EventCounters counters, SourceTally tally) {
         if (source.slots().isEmpty()) {
@@ -71,7 +62,8 @@ public final class EventApplier {
             batch.events().forEach(e -> counters.drop(DropReason.UNKNOWN_RANK));
             return false;
         }
-        SlotView view = views.computeIfAbsent(slot, s -> new SlotView());
+        SlotView view = view(slot);
+        view.groups.announce(batch.events());
         boolean cleared = false;
         List<PrefixEvent> out = new ArrayList<>(batch.events().size());
         for (KvEvent event : batch.events()) {
@@ -103,7 +95,7 @@ public final class EventApplier {
                 (slot, view) ->
                         out.add(
                                 new SourceMark.SlotMemory(
-                                        slot, List.copyOf(view.sideGroups), view.spaces.blocks())));
+                                        slot, view.groups.memory(), view.spaces.blocks())));
         return out;
     }
 
@@ -111,24 +103,42 @@ public final class EventApplier {
     void restore(List<SourceMark.SlotMemory> memories) {
         for (WorkerSlot slot : source.slots()) {
             // Also of slots that nothing is remembered of: forgetting must reach their blocks.
-            views.put(slot, new SlotView());
+            views.remove(slot);
+            view(slot);
         }
         for (SourceMark.SlotMemory m : memories) {
-            SlotView view = views.computeIfAbsent(m.slot(), s -> new SlotView());
-            view.sideGroups.addAll(m.sideGroups());
+            SlotView view = view(m.slot());
+            view.groups.restore(m.sides());
             view.spaces.restore(m.blocks());
         }
         fits = true;
     }
 
-    /** Forgets everything this source has told: its history can no longer be relied on. */
-    public void forget() {
+    private SlotView view(WorkerSlot slot) {
+        return views.computeIfAbsent(
+                slot,
+                s ->
+                        new SlotView(
+                                new SpaceMemory(),
+                                new LayerGroups(index.hybrids(), s, source.blockSize())));
+    }
+
+    /**
+     * Forgets everything this source has told: its history can no longer be relied on.
+     *
+     * @param restarted the engine may be another one
+     */
+    public void forget(boolean restarted) {
         wrongBlockSize = 0;
         fits = false;
         List<PrefixEvent> out = new ArrayList<>();
         views.forEach(
                 (slot, view) -> {
                     view.spaces.clear();
+                    view.groups.clear();
+                    if (restarted) {
+                        view.groups.restarted();
+                    }
                     out.add(new PrefixEvent.Cleared(slot));
                 });
         if (!out.isEmpty()) {
@@ -147,11 +157,8 @@ public final class EventApplier {
     }
 
     private @Nullable PrefixEvent stored(WorkerSlot slot, SlotView view, KvEvent.Stored e) {
-        if (!Media.decidesPrefix(e.scope().specKind())) {
-            if (e.scope().group() != KvEvent.Scope.NO_GROUP) {
-                view.sideGroups.add(e.scope().group());
-            }
-            return drop(DropReason.SPEC_KIND);
+        if (view.groups.beside(e.scope())) {
+            return storedBeside(view, e);
         }
         Tier tier = Media.tier(e.medium());
         DropReason reason = refusal(e, tier);
@@ -173,6 +180,7 @@ public final class EventApplier {
         }
         PrefixSpace space = view.spaces.resolve(e);
         view.spaces.stored(hashes, tier, space);
+        view.groups.storedFull(e, tier, hashes, tokens, space);
         counters.stored.increment();
         counters.storedBlocks.add(hashes.length);
         tally.add(SourceTally.Of.STORED_BLOCKS, hashes.length);
@@ -185,6 +193,20 @@ public final class EventApplier {
         boolean hasParent = e.hasParent() && e.parent() != 0;
         return new PrefixEvent.Stored(
                 slot, tier, hasParent, e.parent(), hashes, tokens, e.blockSize(), space);
+    }
+
+    private @Nullable PrefixEvent storedBeside(SlotView view, KvEvent.Stored e) {
+        Tier tier = Media.tier(e.medium());
+        if (isElsewhere(e.scope()) || tier == null) {
+            return drop(tier == null ? DropReason.UNKNOWN_MEDIUM : DropReason.REMOTE);
+        }
+        DropReason reason = view.groups.stored(e, tier, view.spaces.resolve(e));
+        if (reason != null) {
+            return drop(reason);
+        }
+        counters.stored.increment();
+        counters.storedBlocks.add(e.hashes().length);
+        return null;
     }
 
     private @Nullable DropReason refusal(KvEvent.Stored e, @Nullable Tier tier) {
@@ -241,8 +263,8 @@ public final class EventApplier {
         if (isElsewhere(e.scope())) {
             return drop(DropReason.REMOTE);
         }
-        if (!Media.decidesPrefix(e.scope().specKind())
-                || view.sideGroups.contains(e.scope().group())) {
+        boolean beside = view.groups.beside(e.scope());
+        if (beside && !view.groups.follows(e.scope())) {
             return drop(DropReason.SPEC_KIND);
         }
         Tier tier = Media.tier(e.medium());
@@ -252,15 +274,20 @@ public final class EventApplier {
         if (e.hashes().length == 0) {
             return drop(DropReason.EMPTY);
         }
-        view.spaces.removed(e.hashes(), tier);
         counters.removed.increment();
         counters.removedBlocks.add(e.hashes().length);
-        tally.add(SourceTally.Of.REMOVED_BLOCKS, e.hashes().length);
-        return new PrefixEvent.Removed(slot, tier, e.hashes());
+        long[] gone = view.groups.removed(e.scope().group(), tier, e.hashes());
+        if (beside || gone.length == 0) {
+            return null;
+        }
+        view.spaces.removed(gone, tier);
+        tally.add(SourceTally.Of.REMOVED_BLOCKS, gone.length);
+        return new PrefixEvent.Removed(slot, tier, gone);
     }
 
     private PrefixEvent cleared(WorkerSlot slot, SlotView view) {
         view.spaces.clear();
+        view.groups.clear();
         counters.cleared.increment();
         return new PrefixEvent.Cleared(slot);
     }

@@ -55,11 +55,12 @@ public sealed interface KvEvent {
      *
      * @param group number of the layer group in a hybrid model, {@link #NO_GROUP} when absent
      * @param specKind attention kind of the group, such as {@code full_attention}, null when absent
+     * @param window tokens that a layer of the group attends to, 0 when absent
      * @param locality {@code LOCAL} or {@code REMOTE}, null when absent
      */
-    record Scope(int group, @Nullable String specKind, @Nullable String locality) {
+    record Scope(int group, @Nullable String specKind, int window, @Nullable String locality) {
         public static final int NO_GROUP = -1;
 
-        public static final Scope NONE = new Scope(NO_GROUP, null, null);
+        public static final Scope NONE = new Scope(NO_GROUP, null, 0, null);
     }
 }

@@ -35,4 +35,21 @@ public final class Media {
                     default -> false;
                 };
     }
+
+    /**
+     * How many of the last blocks of a prefix must be there in a group that is not full attention;
+     * 0 when nobody knows.
+     */
+    static int tail(KvEvent.Scope scope, int blockSize) {
+        String kind = scope.specKind();
+        return switch (kind == null ? "" : kind) {
+            case "sliding_window", "sliding_window_mla" ->
+                    // The next token attends to itself and to window - 1 before it.
+                    scope.window() < 1
+                            ? 0
+                            : Math.max(1, Math.ceilDiv(scope.window() - 1, blockSize));
+            case "mamba" -> 1;
+            default -> 0;
+        };
+    }
 }

@@ -1,5 +1,6 @@
 package io.warmpath.events;
 
+import io.warmpath.prefix.SideBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
 import java.util.zip.CRC32C;
@@ -39,12 +40,11 @@ public record SourceMark(
     /**
      * What later events of a slot are understood by.
      *
-     * @param sideGroups layer groups whose removals do not count
+     * @param sides layer groups of a hybrid model, and what lies in them
      * @param blocks that lie in a space of their own
      */
-    public record SlotMemory(WorkerSlot slot, List<Integer> sideGroups, List<Spaced> blocks) {
+    public record SlotMemory(WorkerSlot slot, SideBlocks.Memory sides, List<Spaced> blocks) {
         public SlotMemory {
-            sideGroups = List.copyOf(sideGroups);
             blocks = List.copyOf(blocks);
         }
     }

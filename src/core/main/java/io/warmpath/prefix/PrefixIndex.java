@@ -82,7 +82,10 @@ public interface PrefixIndex extends WorkerSlots, AutoCloseable {
     /** Applies events in order; one bad event never stops the others. */
     ApplyResult apply(List<? extends PrefixEvent> events);
 
-    /** Depths per slot and tier. Exact for all events applied before the call began. */
+    /**
+     * Depths per slot and tier. Exact for all events applied before the call began. Of a slot in
+     * {@link #hybrids} what is usable, else what is held.
+     */
     PrefixMatch match(PrefixQuery query);
 
     /**
@@ -92,6 +95,12 @@ public interface PrefixIndex extends WorkerSlots, AutoCloseable {
     default List<PrefixMatch> matchAll(List<PrefixQuery> queries) {
         return queries.stream().map(this::match).toList();
     }
+
+    /**
+     * What the slots hold beside what is applied here, where a model has caches of several kinds.
+     * Their full attention is applied as events, the other groups are told there.
+     */
+    HybridSlots hybrids();
 
     /**
      * How many blocks each open slot holds in each tier; those of an approximate slot are what its

@@ -2,6 +2,7 @@ package io.warmpath.prefix;
 
 import java.util.Arrays;
 import java.util.function.IntPredicate;
+import java.util.function.ObjIntConsumer;
 
 /**
  * The longest cached prefix of one prompt on each worker, per tier.
@@ -91,12 +92,27 @@ public final class PrefixMatch {
      * @param parts by slot number, 0 to 1; those beyond its end are 1
      */
     PrefixMatch scaled(float[] parts) {
-        int[] less = depths.clone();
+        return changed(
+                (tiers, slot) -> {
+                    float part = slot < parts.length ? parts[slot] : 1;
+                    for (int t = 0; part != 1 && t < tiers.length; t++) {
+                        tiers[t] = (int) (part * (double) tiers[t]);
+                    }
+                });
+    }
+
+    /**
+     * Other depths of the same slots. O(slots).
+     *
+     * @param change given a slot's number and its depths, of which it may lower some
+     */
+    PrefixMatch changed(ObjIntConsumer<int[]> change) {
+        int[] less = new int[depths.length];
+        int[] tiers = new int[Tier.COUNT];
         for (int i = 0; i < slots.length; i++) {
-            float part = slots[i] < parts.length ? parts[slots[i]] : 1;
-            for (int t = i * Tier.COUNT; part != 1 && t < (i + 1) * Tier.COUNT; t++) {
-                less[t] = (int) (part * (double) depths[t]);
-            }
+            System.arraycopy(depths, i * Tier.COUNT, tiers, 0, Tier.COUNT);
+            change.accept(tiers, slots[i]);
+            System.arraycopy(tiers, 0, less, i * Tier.COUNT, Tier.COUNT);
         }
         return new PrefixMatch(blockSize, blocks, slots, less);
     }
@@ -162,7 +178,11 @@ public final class PrefixMatch {
 
     /** Which of the matching slots this is, or a negative number when it is none. O(log n). */
     public int indexOf(WorkerSlot slot) {
-        return Arrays.binarySearch(slots, slot.index());
+        return indexOf(slot.index());
+    }
+
+    int indexOf(int slotNumber) {
+        return Arrays.binarySearch(slots, slotNumber);
     }
 
     /** As {@link #depth}, for a place that {@link #indexOf} found; 0 for a negative one. */

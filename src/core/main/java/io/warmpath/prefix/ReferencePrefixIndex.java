@@ -66,6 +66,8 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     /** How often each number was given back. */
     private final int[] incarnations = new int[MAX_SLOTS];
 
+    private final HybridSlots hybrids = new HybridSlots(ReferencePrefixIndex::localHashes);
+
     private long moves;
 
     private boolean closed;
@@ -135,9 +137,15 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             slots.remove(slot.index());
             taken.clear(slot.index());
             incarnations[slot.index()]++;
+            hybrids.close(slot);
         } finally {
             lock.writeLock().unlock();
         }
+    }
+
+    @Override
+    public HybridSlots hybrids() {
+        return hybrids;
     }
 
     @Override
@@ -337,11 +345,13 @@ public final class ReferencePrefixIndex implements PrefixIndex {
             for (int tier = 0; tier < Tier.COUNT; tier++) {
                 measure(content, tier, depths);
             }
-            return new PrefixMatch(
-                    query.blockSize(),
-                    content.size(),
-                    depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
-                    depths.values().stream().flatMapToInt(Arrays::stream).toArray());
+            return hybrids.usable(
+                    query,
+                    new PrefixMatch(
+                            query.blockSize(),
+                            content.size(),
+                            depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
+                            depths.values().stream().flatMapToInt(Arrays::stream).toArray()));
         } finally {
             lock.readLock().unlock();
         }
@@ -434,6 +444,20 @@ public final class ReferencePrefixIndex implements PrefixIndex {
         if (closed) {
             throw new IllegalStateException("the prefix index is closed");
         }
+    }
+
+    /** Of hybrid slots alone: everything else is compared token by token. */
+    private static long[] localHashes(
+            int[] tokens, int blocks, int blockSize, PrefixSpace space) {
+        long seed = SideBlocks.next(space.lora().hashCode(), space.salt().hashCode());
+        long[] hashes = new long[blocks];
+        for (int i = 0; i < blocks; i++) {
+            hashes[i] = seed;
+            for (int t = i * blockSize; t < (i + 1) * blockSize; t++) {
+                hashes[i] = SideBlocks.next(hashes[i], tokens[t]);
+            }
+        }
+        return hashes;
     }
 
     private static List<Block> blocks(PrefixQuery query) {

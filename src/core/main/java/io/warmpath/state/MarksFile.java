@@ -4,6 +4,7 @@ import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceMark.SlotMemory;
 import io.warmpath.events.SourceMark.Spaced;
 import io.warmpath.prefix.IndexSnapshots.SnapshotException;
+import io.warmpath.prefix.SideBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -22,7 +23,7 @@ import java.util.zip.CRC32C;
  */
 final class MarksFile {
     private static final long MAGIC = 0x5741524d4d41524bL; // WARMMARK
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
     private static final int HEAD = Long.BYTES + Integer.BYTES;
 
     /** Names of adapters and salts are short; a longer one is damage that the sum has missed. */
@@ -91,10 +92,7 @@ final class MarksFile {
 
     private static void memory(SlotMemory s, DataOutputStream out) throws IOException {
         out.writeInt(s.slot().value());
-        out.writeInt(s.sideGroups().size());
-        for (int group : s.sideGroups()) {
-            out.writeInt(group);
-        }
+        sides(s.sides(), out);
         // Short names are written once a block: few blocks have a space of their own.
         List<Spaced> blocks =
                 s.blocks().stream()
@@ -109,6 +107,44 @@ final class MarksFile {
         }
     }
 
+    private static void sides(SideBlocks.Memory m, DataOutputStream out) throws IOException {
+        out.writeInt(m.groups().size());
+        for (SideBlocks.Group g : m.groups()) {
+            out.writeInt(g.id());
+            out.writeInt(g.tail());
+            out.writeInt(g.stride());
+        }
+        out.writeInt(m.blocks().size());
+        for (SideBlocks.Held b : m.blocks()) {
+            out.writeLong(b.name());
+            out.writeLong(b.place());
+            out.writeLong(b.groups());
+            out.writeByte(b.copies().size());
+            for (int copies : b.copies()) {
+                out.writeInt(copies);
+            }
+        }
+    }
+
+    private static SideBlocks.Memory sides(DataInputStream in) throws IOException {
+        List<SideBlocks.Group> groups = new ArrayList<>();
+        for (int n = in.readInt(); n > 0; n--) {
+            groups.add(new SideBlocks.Group(in.readInt(), in.readInt(), in.readInt()));
+        }
+        List<SideBlocks.Held> blocks = new ArrayList<>();
+        for (int n = in.readInt(); n > 0; n--) {
+            long name = in.readLong();
+            long place = in.readLong();
+            long held = in.readLong();
+            List<Integer> copies = new ArrayList<>();
+            for (int c = in.readByte(); c > 0; c--) {
+                copies.add(in.readInt());
+            }
+            blocks.add(new SideBlocks.Held(name, place, held, copies));
+        }
+        return new SideBlocks.Memory(groups, blocks);
+    }
+
     private static SourceMark mark(DataInputStream in) throws IOException {
         int rank = in.readInt();
         WorkerSlot slot = new WorkerSlot(in.readInt());
@@ -118,15 +154,12 @@ final class MarksFile {
         List<SlotMemory> memories = new ArrayList<>();
         for (int n = in.readInt(); n > 0; n--) {
             WorkerSlot of = new WorkerSlot(in.readInt());
-            List<Integer> groups = new ArrayList<>();
-            for (int g = in.readInt(); g > 0; g--) {
-                groups.add(in.readInt());
-            }
+            SideBlocks.Memory sides = sides(in);
             List<Spaced> blocks = new ArrayList<>();
             for (int b = in.readInt(); b > 0; b--) {
                 blocks.add(new Spaced(in.readLong(), in.readByte(), in.readUTF(), in.readUTF()));
             }
-            memories.add(new SlotMemory(of, groups, blocks));
+            memories.add(new SlotMemory(of, sides, blocks));
         }
         return new SourceMark(rank, slot, next, fingerprint, complete, memories);
     }

@@ -114,7 +114,7 @@ class EventApplierTest {
     void forgetting_empties_every_rank_the_source_has_fed() {
         applier.apply(batch(0, new Store(1).event()));
         applier.apply(batch(1, new Store(1).event()));
-        applier.forget();
+        applier.forget(false);
         assertEquals(0, depth(rank0, Tier.EXTERNAL) + depth(rank1, Tier.EXTERNAL));
     }
 
@@ -201,7 +201,7 @@ class EventApplierTest {
 
     @Test
     void blocks_of_another_worker_are_dropped_in_both_directions() {
-        KvEvent.Scope remote = new KvEvent.Scope(KvEvent.Scope.NO_GROUP, null, "REMOTE");
+        KvEvent.Scope remote = new KvEvent.Scope(KvEvent.Scope.NO_GROUP, null, 0, "REMOTE");
         apply(new Store(1).event());
         Store store = new Store(2);
         store.scope = remote;
@@ -228,13 +228,13 @@ class EventApplierTest {
     void a_removal_from_a_side_group_leaves_the_main_group_alone() {
         apply(new Store(1).event());
         Store window = new Store(1);
-        window.scope = new KvEvent.Scope(1, "sliding_window", null);
+        window.scope = new KvEvent.Scope(1, "sliding_window", 0, null);
         apply(window.event());
         assertEquals(1, counters.dropped(DropReason.SPEC_KIND));
-        apply(removed("GPU", new KvEvent.Scope(1, null, null), 1));
+        apply(removed("GPU", new KvEvent.Scope(1, null, 0, null), 1));
         assertEquals(2, counters.dropped(DropReason.SPEC_KIND));
         assertEquals(1, depth(rank0, Tier.GPU));
-        apply(removed("GPU", new KvEvent.Scope(0, null, null), 1));
+        apply(removed("GPU", new KvEvent.Scope(0, null, 0, null), 1));
         assertEquals(0, depth(rank0, Tier.GPU));
     }
 
@@ -244,13 +244,13 @@ class EventApplierTest {
         "mla_attention,1",
         "sink_full_attention,1",
         "sliding_window_mla,0",
-        "mamba,0",
+        "mamba,1",
         "chunked_local_attention,0",
         "something_new,0"
     })
     void only_groups_that_decide_the_prefix_count(String kind, int depth) {
         Store store = new Store(1);
-        store.scope = new KvEvent.Scope(0, kind, null);
+        store.scope = new KvEvent.Scope(0, kind, 0, null);
         apply(store.event());
         assertEquals(depth, depth(rank0, Tier.GPU));
     }

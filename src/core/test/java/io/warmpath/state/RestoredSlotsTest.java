@@ -8,6 +8,7 @@ import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceMark.SlotMemory;
 import io.warmpath.prefix.IndexSnapshots.Label;
 import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.SideBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -26,7 +27,7 @@ class RestoredSlotsTest {
                             new Label(first, 7, 0),
                             new Label(second, 7, 1),
                             new Label(unmarked, 8, 0)),
-                    List.of(mark(first, List.of(new SlotMemory(second, List.of(), List.of())))));
+                    List.of(mark(first, List.of(new SlotMemory(second, SideBlocks.Memory.NONE, List.of())))));
     private int cleared;
 
     private static SourceMark mark(WorkerSlot slot, List<SlotMemory> memories) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.events.SourceMark;
 import io.warmpath.prefix.IndexSnapshots.Label;
 import io.warmpath.prefix.IndexSnapshots.SnapshotException;
+import io.warmpath.prefix.SideBlocks;
 import io.warmpath.prefix.WorkerSlot;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -84,7 +85,7 @@ class SharedSnapshotsTest {
                         List.of(
                                 new SourceMark.SlotMemory(
                                         new WorkerSlot(4),
-                                        List.of(3),
+                                        SideBlocks.Memory.NONE,
                                         List.of(new SourceMark.Spaced(1, 2, "l", "s"))))));
     }
 

@@ -78,6 +78,7 @@ import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.HybridSlots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -1027,6 +1028,11 @@ final class Gateway implements AutoCloseable {
                     query.blocks(),
                     new int[] {0, 10, 20},
                     new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3});
+        }
+
+        @Override
+        public HybridSlots hybrids() {
+            throw new UnsupportedOperationException("nobody tells events");
         }
 
         @Override

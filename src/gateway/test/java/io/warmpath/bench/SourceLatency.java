@@ -6,6 +6,7 @@ import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.HybridSlots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -277,6 +278,11 @@ final class SourceLatency {
         @Override
         public PrefixMatch match(PrefixQuery query) {
             return index.match(query);
+        }
+
+        @Override
+        public HybridSlots hybrids() {
+            return index.hybrids();
         }
 
         @Override

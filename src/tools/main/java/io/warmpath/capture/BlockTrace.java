@@ -45,9 +45,9 @@ final class BlockTrace {
             switch (event) {
                 case KvEvent.Stored s -> {
                     Set<IntBuffer> blocks = new HashSet<>();
-                    for (int i = 0;
-                            i < s.hashes().length && (i + 1) * blockSize <= s.tokens().length;
-                            i++) {
+                    // A window's event may leave blocks out and have the tokens of all.
+                    int n = s.hashes().length * blockSize == s.tokens().length ? s.hashes().length : 0;
+                    for (int i = 0; i < n; i++) {
                         IntBuffer block = block(s.tokens(), i);
                         known.put(s.hashes()[i], block);
                         blocks.add(block);

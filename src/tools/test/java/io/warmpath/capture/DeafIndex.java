@@ -1,6 +1,7 @@
 package io.warmpath.capture;
 
 import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.HybridSlots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -49,6 +50,11 @@ final class DeafIndex implements PrefixIndex {
     @Override
     public PrefixMatch match(PrefixQuery query) {
         return index.match(query);
+    }
+
+    @Override
+    public HybridSlots hybrids() {
+        return index.hybrids();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.warmpath.adapter.nativeindex;
 
 import io.warmpath.prefix.ApplyResult;
 import io.warmpath.prefix.DecisionLimits;
+import io.warmpath.prefix.HybridSlots;
 import io.warmpath.prefix.IndexSnapshots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
@@ -22,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 
 /**
  * The C++ prefix index behind the port: one native call per query, one per batch of events.
@@ -57,6 +59,7 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
 
     private final long handle;
     private final CallGuard guard = new CallGuard();
+    private final HybridSlots hybrids = new HybridSlots(this::localHashes);
     private final Map<PrefixSpace, Long> seeds = new ConcurrentHashMap<>();
     private final long plainSeed;
 
@@ -165,6 +168,12 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         } finally {
             guard.exit(s);
         }
+        hybrids.close(slot);
+    }
+
+    @Override
+    public HybridSlots hybrids() {
+        return hybrids;
     }
 
     /**
@@ -272,7 +281,23 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         return blockSize;
     }
 
-    /** Writes the sequence hashes of the first {@code blocks} blocks to {@code s.sequence}. */
+    private long[] localHashes(int[] ids, int blocks, int blockSize, PrefixSpace space) {
+        Scratch s = guard.enter();
+        try {
+            hash(ids, blocks, blockSize, space, s);
+            return hashes(s, blocks);
+        } finally {
+            guard.exit(s);
+        }
+    }
+
+    static long[] hashes(Scratch s, int count) {
+        long[] hashes = new long[count];
+        MemorySegment.copy(s.sequence.segment(), ValueLayout.JAVA_LONG, 0, hashes, 0, count);
+        return hashes;
+    }
+
+    /** Writes the local hashes of the first {@code blocks} blocks to {@code s.sequence}. */
     void hash(int[] ids, int blocks, int blockSize, PrefixSpace space, Scratch s) {
         int tokens = blocks * blockSize;
         copyTokens(ids, tokens, s);
@@ -305,6 +330,10 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
 
     @Override
     public PrefixMatch match(PrefixQuery query) {
+        return hybrids.usable(query, held(query));
+    }
+
+    private PrefixMatch held(PrefixQuery query) {
         int blockSize = requireBlockSize(query);
         Scratch s = guard.enter();
         try {
@@ -334,12 +363,18 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     @Override
     public List<PrefixMatch> matchAll(List<PrefixQuery> queries) {
         queries.forEach(NativePrefixIndex::requireBlockSize);
+        List<PrefixMatch> held;
         Scratch s = guard.enter();
         try {
-            return new BatchMatch(handle, NAME_SPACE, s, space -> seed(space, s)).match(queries);
+            held = new BatchMatch(handle, NAME_SPACE, s, space -> seed(space, s)).match(queries);
         } finally {
             guard.exit(s);
         }
+        return hybrids.any()
+                ? IntStream.range(0, held.size())
+                        .mapToObj(i -> hybrids.usable(queries.get(i), held.get(i)))
+                        .toList()
+                : held;
     }
 
     private int match(Scratch s, int tokens, int blockSize, long seed) {

@@ -3,6 +3,7 @@ package io.warmpath.adapter.nativeindex;
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.tokens.PromptIndex;
 import io.warmpath.tokens.text.TextTokenizer;
@@ -53,6 +54,30 @@ final class NativePromptIndex implements PromptIndex {
             throw new IllegalArgumentException("this tokenizer does not run here");
         }
         NativePrefixIndex.requireBlockSize(blockSize);
+        HashedPrompt held = held(bpe, text, addSpecialTokens, blockSize, space, mostNewChars);
+        return held == null ? null : usable(held, space);
+    }
+
+    private HashedPrompt usable(HashedPrompt held, PrefixSpace space) {
+        if (!index.hybrids().any()) {
+            return held;
+        }
+        PrefixQuery query =
+                PrefixQuery.hashed(held.hashes(), held.tokens(), held.blockSize(), space);
+        return new HashedPrompt(
+                held.tokens(),
+                held.knownTokens(),
+                held.hashes(),
+                index.hybrids().usable(query, held.match()));
+    }
+
+    private @Nullable HashedPrompt held(
+            NativeBpeTokenizer bpe,
+            String text,
+            boolean addSpecialTokens,
+            int blockSize,
+            PrefixSpace space,
+            int mostNewChars) {
         Scratch s = index.enter();
         try {
             Scratch t = bpe.enter();
@@ -123,18 +148,12 @@ final class NativePromptIndex implements PromptIndex {
             return null;
         }
         int hits = s.outInt(KvLayout.TEXT_FOUND_HITS_AT);
-        long[] hashes = hashes(s, s.outInt(KvLayout.TEXT_FOUND_BLOCKS_AT));
+        long[] hashes = NativePrefixIndex.hashes(s, s.outInt(KvLayout.TEXT_FOUND_BLOCKS_AT));
         return new HashedPrompt(
                 Math.toIntExact(s.outLong(KvLayout.TEXT_FOUND_TOKENS_AT)),
                 Math.toIntExact(s.outLong(KvLayout.TEXT_FOUND_KNOWN_TOKENS_AT)),
                 hashes,
                 NativePrefixIndex.read(s, hits, blockSize, hashes.length));
-    }
-
-    private static long[] hashes(Scratch s, int count) {
-        long[] hashes = new long[count];
-        MemorySegment.copy(s.sequence.segment(), ValueLayout.JAVA_LONG, 0, hashes, 0, count);
-        return hashes;
     }
 
     @Override
@@ -144,14 +163,16 @@ final class NativePromptIndex implements PromptIndex {
             return new HashedPrompt(
                     ids.length, 0, new long[0], PrefixMatch.none(blockSize, blocks));
         }
+        HashedPrompt held;
         Scratch s = index.enter();
         try {
             index.hash(ids, blocks, blockSize, space, s);
             PrefixMatch match = index.matchHashes(s, blockSize, blocks);
-            return new HashedPrompt(ids.length, 0, hashes(s, blocks), match);
+            held = new HashedPrompt(ids.length, 0, NativePrefixIndex.hashes(s, blocks), match);
         } finally {
             index.exit(s);
         }
+        return usable(held, space);
     }
 
     @Override

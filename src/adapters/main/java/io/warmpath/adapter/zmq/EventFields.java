@@ -58,6 +58,7 @@ final class EventFields {
     private @Nullable String specKind;
     private @Nullable String locality;
     private int group = KvEvent.Scope.NO_GROUP;
+    private int window;
     private ExtraKeys extraKeys = ExtraKeys.NONE;
     private boolean otherInputs;
 
@@ -148,11 +149,9 @@ final class EventFields {
                     in.skip();
                 }
             }
-            case "kv_cache_spec_sliding_window",
-                    "ownership",
-                    "lookahead_token_ids",
-                    "source_kind" ->
-                    in.skip();
+            case "kv_cache_spec_sliding_window" ->
+                    window = in.nil() ? 0 : (int) in.integer(0, Integer.MAX_VALUE);
+            case "ownership", "lookahead_token_ids", "source_kind" -> in.skip();
             default -> {
                 in.skip();
                 unknownFields++;
@@ -250,7 +249,7 @@ final class EventFields {
     private KvEvent.Scope scope() {
         return group == KvEvent.Scope.NO_GROUP && specKind == null && locality == null
                 ? KvEvent.Scope.NONE
-                : new KvEvent.Scope(group, specKind, locality);
+                : new KvEvent.Scope(group, specKind, window, locality);
     }
 
     private static long[] required(long @Nullable [] value, String name) throws BadValue {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.prefix.ApplyResult;
+import io.warmpath.prefix.HybridSlots;
 import io.warmpath.prefix.IndexStats;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
@@ -273,6 +274,11 @@ class NativeAgainstReferenceTest {
         @Override
         public PrefixMatch match(PrefixQuery query) {
             return (lies == Lies.MATCHES ? lossy : honest).match(query);
+        }
+
+        @Override
+        public HybridSlots hybrids() {
+            return honest.hybrids();
         }
 
         @Override

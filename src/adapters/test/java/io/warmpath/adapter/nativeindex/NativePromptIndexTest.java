@@ -16,6 +16,7 @@ import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.SideBlocks;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.PromptIndex;
@@ -218,5 +219,43 @@ class NativePromptIndexTest {
 
         @Override
         public void close() {}
+    }
+
+    /** Of a model with a window, too, whichever way it is asked. */
+    @Test
+    void what_is_usable_is_told_alike_by_text_ids_hashes_and_in_a_batch() {
+        int[] ids = tokenizer.encode("one two three four five six seven eight nine ten", false);
+        int blocks = (ids.length - 1) / 2;
+        assertTrue(blocks >= 4, ids.length + " tokens");
+        WorkerSlot slot = index.open(0);
+        PrefixSpace space = new PrefixSpace("", "team");
+        long[] names = LongStream.rangeClosed(1, blocks).toArray();
+        int[] tokens = Arrays.copyOf(ids, blocks * 2);
+        index.apply(
+                List.of(
+                        new PrefixEvent.Stored(
+                                slot, Tier.GPU, false, 0, names, tokens, 2, space)));
+        SideBlocks sides = index.hybrids().open(slot);
+        assertNotNull(sides);
+        SideBlocks.Group full = new SideBlocks.Group(0, SideBlocks.Group.EVERY, 1);
+        SideBlocks.Group window = new SideBlocks.Group(1, 1, 1);
+        sides.announce(full);
+        sides.announce(window);
+        sides.stored(full, null, names, index.hybrids().hashes(tokens, 2, space));
+        sides.stored(window, null, new long[] {3}, null);
+        PrefixQuery query = new PrefixQuery(ids, ids.length, 2, space);
+        HashedPrompt text =
+                ask("one two three four five six seven eight nine ten", false, 2, space);
+        for (PrefixMatch match :
+                List.of(
+                        index.match(query),
+                        index.matchAll(List.of(query)).getFirst(),
+                        index.match(PrefixQuery.hashed(text.hashes(), ids.length, 2, space)),
+                        text.match(),
+                        texts.match(ids, 2, space).match())) {
+            assertEquals(3, match.depth(slot, Tier.GPU));
+        }
+        index.close(slot);
+        assertFalse(index.hybrids().any());
     }
 }
