@@ -42,7 +42,7 @@ public final class AnswerReport {
     private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean undivided;
+    private final boolean unpredicted;
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
@@ -63,7 +63,9 @@ public final class AnswerReport {
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.undivided = request.form().undivided() != Undivided.NONE;
+        this.unpredicted =
+                request.form().undivided() != Undivided.NONE
+                        || decision.chosen().candidate().worker().cache().partlyTold();
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -167,7 +169,7 @@ public final class AnswerReport {
     }
 
     private boolean knowsWhole() {
-        return promptTokens >= 0 && !beginningOnly && !undivided;
+        return promptTokens >= 0 && !beginningOnly && !unpredicted;
     }
 
     /**

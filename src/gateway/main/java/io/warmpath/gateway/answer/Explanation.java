@@ -26,6 +26,8 @@ public final class Explanation {
                     "x-warmpath-events",
                     "x-warmpath-tokens");
 
+    private static final String PARTLY_TOLD = "windows or states that events do not show";
+
     private Explanation() {}
 
     /**
@@ -41,6 +43,8 @@ public final class Explanation {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
             if (asked != Undivided.NONE) {
                 h.add("x-warmpath-not-predicted", asked.words());
+            } else if (s.candidate().worker().cache().partlyTold()) {
+                h.add("x-warmpath-not-predicted", PARTLY_TOLD);
             } else {
                 h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
             }

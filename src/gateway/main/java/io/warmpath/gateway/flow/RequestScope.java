@@ -24,6 +24,7 @@ import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Undivided;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -201,6 +202,9 @@ final class RequestScope {
         MultiMap own = Explanation.headers(decided.decision(), promptTokens, asked);
         if (decided.prefill() != null) {
             Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, asked);
+        }
+        if (promptTokens < 0 && request.prompt() instanceof PromptInput.Opaque unknown) {
+            own.set("x-warmpath-not-predicted", unknown.why());
         }
         Explanation.addHints(
                 own,

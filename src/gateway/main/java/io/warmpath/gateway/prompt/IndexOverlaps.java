@@ -1,6 +1,8 @@
 package io.warmpath.gateway.prompt;
 
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
@@ -116,6 +118,15 @@ public final class IndexOverlaps implements Overlaps {
         List<PrefixMatch> matches =
                 Overlaps.oncePerBlockSize(candidates, space, prompt, query -> match(query, prompt));
         prompt.answered();
+        for (int i = 0; i < matches.size(); i++) {
+            int blockSize = matches.get(i).blockSize();
+            if (prompt.ids().length > 0 && CacheTraits.bigrams(candidates, blockSize)) {
+                PrefixQuery pairs =
+                        Bigrams.lookUp(prompt.ids(), prompt.length(), blockSize, space);
+                PrefixMatch found = known(pairs, index.match(pairs)).inBlocksOf(blockSize);
+                matches.set(i, PrefixMatch.beside(matches.get(i), found));
+            }
+        }
         return matches;
     }
 
@@ -144,7 +155,10 @@ public final class IndexOverlaps implements Overlaps {
         if (blockSize <= 0 || (!decisionsInIndex && predicted == null)) {
             return;
         }
-        PrefixQuery query = prompt.query(blockSize, space);
+        PrefixQuery query =
+                to.worker().cache().bigrams() && prompt.ids().length > 0
+                        ? Bigrams.of(prompt.ids(), prompt.length(), blockSize, space)
+                        : prompt.query(blockSize, space);
         if (query == null) {
             return;
         }
