@@ -123,8 +123,7 @@ public final class IndexOverlaps implements Overlaps {
             if (prompt.ids().length > 0 && CacheTraits.bigrams(candidates, blockSize)) {
                 PrefixQuery pairs =
                         Bigrams.lookUp(prompt.ids(), prompt.length(), blockSize, space);
-                PrefixMatch found = known(pairs, index.match(pairs)).inBlocksOf(blockSize);
-                matches.set(i, PrefixMatch.beside(matches.get(i), found));
+                matches.set(i, withPairs(matches.get(i), pairs));
             }
         }
         return matches;
@@ -141,7 +140,18 @@ public final class IndexOverlaps implements Overlaps {
      * @param query as {@link PromptContent} makes it
      */
     public PrefixMatch holders(PrefixQuery query) {
-        return known(query, index.match(query));
+        PrefixMatch found = known(query, index.match(query));
+        if (query.hashes() != null) {
+            return found; // where keys are pairs of tokens, prompts come by ids
+        }
+        return withPairs(
+                found,
+                Bigrams.of(query.tokens(), query.length(), query.blockSize(), query.space()));
+    }
+
+    private PrefixMatch withPairs(PrefixMatch tokens, PrefixQuery pairs) {
+        PrefixMatch found = known(pairs, index.match(pairs));
+        return PrefixMatch.beside(tokens, found.inBlocksOf(tokens.blockSize()));
     }
 
     private PrefixMatch known(PrefixQuery query, PrefixMatch answer) {

@@ -21,6 +21,7 @@ import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
@@ -153,7 +154,7 @@ class OverlapsTest {
             Candidate plain = fleet.get(0);
             Candidate eagle = withPairs(fleet.get(1));
             fleet.set(1, eagle);
-            Overlaps overlaps = IndexOverlaps.ofBoth(index, side, nanos::get);
+            IndexOverlaps overlaps = IndexOverlaps.ofBoth(index, side, nanos::get);
             int[] tokens = prompt(1, 8);
             stored(index, plain, tokens, 5);
             index.apply(
@@ -172,6 +173,10 @@ class OverlapsTest {
             int[] threeBlocks = Arrays.copyOf(tokens, 3 * B + 1);
             assertEquals(3, depth(overlaps, fleet, plain, threeBlocks));
             assertEquals(2, depth(overlaps, fleet, eagle, threeBlocks), "the last pair is new");
+            PrefixMatch hot =
+                    overlaps.holders(new PrefixQuery(tokens, 3 * B, B, PrefixSpace.NONE));
+            assertEquals(3, hot.depth(plain.slot(), Tier.GPU));
+            assertEquals(2, hot.depth(eagle.slot(), Tier.GPU));
             overlaps.booked(MODEL, PrefixSpace.NONE, eagle, PromptContent.of(tokens));
             assertEquals(7, depth(overlaps, fleet, eagle, tokens), "of 8 blocks and a token");
             int[] longer = Arrays.copyOf(tokens, 9 * B);
