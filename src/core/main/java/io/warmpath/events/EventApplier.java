@@ -165,9 +165,7 @@ public final class EventApplier {
         long[] hashes = e.hashes();
         int size = e.bigram() ? Bigrams.blockSize(e.blockSize()) : e.blockSize();
         int[] tokens =
-                e.bigram()
-                        ? Bigrams.blocks(e.tokens(), hashes.length, e.blockSize())
-                        : e.tokens();
+                e.bigram() ? Bigrams.blocks(e.tokens(), hashes.length, e.blockSize()) : e.tokens();
         if (e.plainBlocks() < hashes.length) {
             counters.drop(DropReason.MULTIMODAL);
             hashes = Arrays.copyOf(hashes, e.plainBlocks());

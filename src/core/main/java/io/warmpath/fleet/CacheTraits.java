@@ -14,7 +14,7 @@ public record CacheTraits(boolean bigrams, boolean partlyTold) {
     public static final CacheTraits PLAIN = new CacheTraits(false, false);
 
     /** Some of these that have this block size have keys of pairs. */
-    public static boolean bigrams(List<Candidate> candidates, int blockSize) {
+    public static boolean anyBigrams(List<Candidate> candidates, int blockSize) {
         for (int i = 0; i < candidates.size(); i++) {
             Worker worker = candidates.get(i).worker();
             if (worker.cache().bigrams() && worker.blockSize() == blockSize) {

@@ -35,7 +35,9 @@ public final class Bigrams {
         return new PrefixQuery(blocks, blocks.length, blockSize(pageSize), space);
     }
 
-    /** What an engine looks up of a prompt: no pair has the last token, which is computed always. */
+    /**
+     * What an engine looks up of a prompt: no pair has the last token, which is computed always.
+     */
     public static PrefixQuery lookUp(int[] tokens, int length, int pageSize, PrefixSpace space) {
         return of(tokens, length - 1, pageSize, space);
     }

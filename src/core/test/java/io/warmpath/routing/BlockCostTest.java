@@ -176,8 +176,7 @@ class BlockCostTest {
                         plain.dpRank(),
                         plain.slot());
         for (int more : new int[] {0, 1, 2}) {
-            RoutingDecision d =
-                    decide(D, request(List.of(pairs), 4 * B + more, device(B, 4, 4)));
+            RoutingDecision d = decide(D, request(List.of(pairs), 4 * B + more, device(B, 4, 4)));
             assertEquals((more == 2 ? 4 : 3) * B, d.chosen().cachedTokens());
             d = decide(D, request(List.of(plain), 4 * B + more, device(B, 4, 4)));
             assertEquals((more >= 1 ? 4 : 3) * B, d.chosen().cachedTokens());

@@ -190,8 +190,7 @@ class KvEventDecoderVectorsTest {
                         .filter(c -> c.get("name").asText().equals("bigram tokens"))
                         .findFirst()
                         .orElseThrow();
-        byte[] payload =
-                EventMessages.live(frames(vector.get("frames"))).orElseThrow().payload();
+        byte[] payload = EventMessages.live(frames(vector.get("frames"))).orElseThrow().payload();
         assertEquals(0, decoder.decode(payload).badEvents());
         String hex = HexFormat.of().formatHex(payload);
         byte[] torn = HexFormat.of().parseHex(hex.replace("92000192010292", "92000192050292"));

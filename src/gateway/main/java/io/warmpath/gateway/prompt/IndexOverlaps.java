@@ -120,9 +120,8 @@ public final class IndexOverlaps implements Overlaps {
         prompt.answered();
         for (int i = 0; i < matches.size(); i++) {
             int blockSize = matches.get(i).blockSize();
-            if (prompt.ids().length > 0 && CacheTraits.bigrams(candidates, blockSize)) {
-                PrefixQuery pairs =
-                        Bigrams.lookUp(prompt.ids(), prompt.length(), blockSize, space);
+            if (prompt.ids().length > 0 && CacheTraits.anyBigrams(candidates, blockSize)) {
+                PrefixQuery pairs = Bigrams.lookUp(prompt.ids(), prompt.length(), blockSize, space);
                 matches.set(i, withPairs(matches.get(i), pairs));
             }
         }

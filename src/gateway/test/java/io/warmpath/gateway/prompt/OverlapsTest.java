@@ -173,8 +173,7 @@ class OverlapsTest {
             int[] threeBlocks = Arrays.copyOf(tokens, 3 * B + 1);
             assertEquals(3, depth(overlaps, fleet, plain, threeBlocks));
             assertEquals(2, depth(overlaps, fleet, eagle, threeBlocks), "the last pair is new");
-            PrefixMatch hot =
-                    overlaps.holders(new PrefixQuery(tokens, 3 * B, B, PrefixSpace.NONE));
+            PrefixMatch hot = overlaps.holders(new PrefixQuery(tokens, 3 * B, B, PrefixSpace.NONE));
             assertEquals(3, hot.depth(plain.slot(), Tier.GPU));
             assertEquals(2, hot.depth(eagle.slot(), Tier.GPU));
             overlaps.booked(MODEL, PrefixSpace.NONE, eagle, PromptContent.of(tokens));
