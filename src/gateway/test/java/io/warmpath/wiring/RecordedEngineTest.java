@@ -35,7 +35,7 @@ class RecordedEngineTest {
     private final Map<String, String> answers = new ConcurrentHashMap<>();
 
     @ParameterizedTest
-    @ValueSource(strings = {"sglang-0.5.23-bigrams-p16"})
+    @ValueSource(strings = {"sglang-0.5.23-pages-p64", "sglang-0.5.23-bigrams-p16"})
     void predicted_is_what_the_engine_reported(String recording) throws Exception {
         List<JsonNode> lines = lines("/captures/" + recording + ".jsonl");
         JsonNode meta = lines.getFirst();
