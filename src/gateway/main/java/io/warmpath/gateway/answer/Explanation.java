@@ -37,7 +37,7 @@ public final class Explanation {
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
         if (!whyNot.isEmpty()) {
-            h.add("x-warmpath-not-predicted", whyNot);
+            h.add("x-warmpath-not-predicted", ascii(whyNot));
         }
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
