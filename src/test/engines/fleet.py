@@ -197,24 +197,27 @@ class Engine(Process):
         status = post(f"{self.url}{self.adapters_path}/{what}_lora_adapter", json_body={"lora_name": name, **more})
         check(status == 200, f"{self.name} does not {what} the adapter {name}: {status}")
 
-    def events_config(self):
+    def events_config(self, event_format=None):
         return json.dumps({
+            **({"format": event_format} if event_format else {}),
             "publisher": "zmq", "endpoint": f"tcp://*:{self.events}", "replay_endpoint": f"tcp://*:{self.replay}",
             "topic": "kv"})
 
 
 class Sglang(Engine):
     """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
-    `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with."""
+    `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with.
+    `bigrams`: its cache has EAGLE's keys (without_gpu). `event_format`: of its events, where it is not the usual one."""
 
     kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), page=16, bigrams=False, event_format=None, extra=()):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
+        self.page, self.bigrams = page, bigrams
         command = [
             TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", MODEL, "--port", self.port,
-            "--page-size", self.page, "--kv-events-config", self.events_config(),
+            "--page-size", self.page, "--kv-events-config", self.events_config(event_format),
             # what a machine without a GPU needs, and one model name for all engines
             "--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch",
             "--disable-overlap-schedule", "--sleep-on-idle", "--dtype", "float32", "--host", "127.0.0.1",
@@ -236,7 +239,9 @@ class Sglang(Engine):
                     "local_hostname": "127.0.0.1", "metadata_server": "P2PHANDSHAKE",
                     "global_segment_size": 268435456, "protocol": "tcp", "device_name": ""})]
         env = {**OFFLINE, "SGLANG_USE_CPU_ENGINE": "1", "PYTHONPATH": str(pathlib.Path(__file__).parent / "stand_in")}
-        if adapters:
+        if bigrams:
+            env["BIGRAM_KEYS"] = "1"
+        if adapters or bigrams:
             env["PYTHONPATH"] = f"{pathlib.Path(__file__).parent / 'without_gpu'}:{env['PYTHONPATH']}"
         if dp > 1:  # one list of cores per rank
             env["SGLANG_CPU_OMP_THREADS_BIND"] = "|".join(str(i % os.cpu_count()) for i in range(dp))

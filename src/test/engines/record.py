@@ -3,6 +3,7 @@
 
     record.py adapters vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
     record.py windows|states vllm OUT.jsonl
+    record.py pages|bigrams sglang OUT.jsonl
 """
 import json
 import pathlib
@@ -28,7 +29,7 @@ class Recorder:
         self.engine, self.out, self.began, self.count = engine, out, time.monotonic(), 0
         self.lock = threading.Lock()
         version = json.loads(urllib.request.urlopen(f"{engine.url}{'/version' if engine.kind == 'vllm' else '/server_info'}").read())["version"]
-        self.line("meta", engine=f"{engine.kind} {version}", kind=engine.kind, block_size=engine.page, model=NAME, note=note)
+        self.line("meta", engine=f"{engine.kind} {version}", kind=engine.kind, block_size=engine.page, model=NAME, note=note, **({"bigrams": True} if getattr(engine, "bigrams", False) else {}))
         self.socket = zmq.Context.instance().socket(zmq.SUB)
         self.socket.connect(f"tcp://127.0.0.1:{engine.events}")
         self.socket.subscribe(b"")
@@ -119,7 +120,47 @@ def caches(kind):
     return engine, play
 
 
-PLAYS = {"adapters": adapters, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
+def ends(engine):
+    """Prompts that end around the ends of pages and go on in several ways there; as many as are evicted, asked again."""
+    drawn = random.Random(engine.page)
+
+    def some(count):
+        return [drawn.randrange(100, VOCABULARY) for _ in range(count)]
+
+    def play(r):
+        page, asked = engine.page, []
+
+        def ask(step, ids, salt=None):
+            asked.append((ids, salt))
+            return r.ask(step, ids, salt=salt)
+
+        for over in (-1, 0, 1, 2):
+            ids = some(4 * page + over)
+            ask(f"four pages {over:+d}", ids)
+            check(ask(f"four pages {over:+d}, repeat", ids) > 0, "a repeated prompt is not cached")
+            for at in (2 * page - 1, 2 * page, 2 * page + 1, len(ids)):
+                ask(f"four pages {over:+d}, other from {at} on", ids[:at] + some(page + 3))
+        ask("salted", asked[-1][0], "team")
+        ask("salted, repeat", asked[-1][0], "team")
+        for turn in range(30):
+            ids, salt = drawn.choice(asked[-20:] if turn % 3 else asked)
+            at = drawn.randrange(len(ids) + 1)
+            ask("a beginning of an earlier one and more", ids[:at] + some(drawn.randrange(1, 2 * page)), salt)
+
+    return engine, play
+
+
+def pages(kind):
+    """Pages of 64 tokens, with room for 40 of them."""
+    return ends(Sglang(page=64, tokens=2560))
+
+
+def bigrams(kind):
+    """EAGLE's keys, pairs of tokens, in pages of 16; with room for 40 of them. The scheduler, the radix tree and the events are SGLang's, without a draft model."""
+    return ends(Sglang(bigrams=True, tokens=640))
+
+
+PLAYS = {"adapters": adapters, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
 
 
 def main(what, kind, out):

@@ -1,10 +1,11 @@
 """Lets engines do on a machine without a GPU what they try with one only: hand KV caches over, and serve LoRA adapters. Everything else (registry, rooms,
-handshake, transfer over TCP; loading, computing and caching with an adapter) is the real thing.
+handshake, transfer over TCP; loading, computing and caching with an adapter; scheduler, radix tree and events with EAGLE's keys) is the real thing.
 
 Our own; put its folder on PYTHONPATH.
 """
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 
 
@@ -29,8 +30,16 @@ def sglang_adapters(module):
     torch.Tensor.pin_memory = lambda self, *given: self
 
 
+def sglang_keys(module):
+    """EAGLE has the radix tree use pairs of tokens as keys. Its draft model needs kernels that are not here; the tree does not."""
+    if os.environ.get("BIGRAM_KEYS"):
+        made = module.CacheInitParams.__init__
+        module.CacheInitParams.__init__ = lambda self, *given, **more: made(self, *given, **{**more, "is_eagle": True})
+
+
 CHANGED = {
     "sglang.srt.lora.layers": sglang_adapters,
+    "sglang.srt.mem_cache.cache_init_params": sglang_keys,
     "sglang.srt.disaggregation.mooncake.conn": sglang_sender,
     "vllm.distributed.kv_transfer.kv_connector.v1.mooncake.mooncake_connector": vllm_connector,
 }

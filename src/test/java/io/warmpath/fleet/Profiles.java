@@ -24,6 +24,7 @@ public final class Profiles {
                 PriorityOrder.NOT_TAKEN,
                 SessionSupport.STICKY,
                 part,
+                CacheTraits.PLAIN,
                 List.of());
     }
 }

@@ -18,8 +18,6 @@ public enum DropReason {
     SELF_PARENT,
     /** The same hash twice in one event. */
     DUPLICATE_HASH,
-    /** Pairs of tokens (EAGLE). */
-    BIGRAM,
     /** The first block already depends on an image or another input that token ids do not show. */
     MULTIMODAL,
     /** An adapter known by number only: its name is what requests carry. */

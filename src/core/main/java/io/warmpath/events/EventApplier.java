@@ -1,5 +1,6 @@
 package io.warmpath.events;
 
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixSpace;
@@ -169,11 +170,13 @@ public final class EventApplier {
             return drop(reason == null ? DropReason.UNKNOWN_MEDIUM : reason);
         }
         long[] hashes = e.hashes();
-        int[] tokens = e.tokens();
+        int size = e.bigram() ? Bigrams.blockSize(e.blockSize()) : e.blockSize();
+        int[] tokens =
+                e.bigram() ? Bigrams.blocks(e.tokens(), hashes.length, e.blockSize()) : e.tokens();
         if (e.plainBlocks() < hashes.length) {
             counters.drop(DropReason.MULTIMODAL);
             hashes = Arrays.copyOf(hashes, e.plainBlocks());
-            tokens = Arrays.copyOf(tokens, e.plainBlocks() * e.blockSize());
+            tokens = Arrays.copyOf(tokens, e.plainBlocks() * size);
             if (hashes.length == 0) {
                 return null;
             }
@@ -192,7 +195,7 @@ public final class EventApplier {
         // llm-d's simulator writes 0 for "no parent"; no engine hash is 0 but by a chance of 2^-64.
         boolean hasParent = e.hasParent() && e.parent() != 0;
         return new PrefixEvent.Stored(
-                slot, tier, hasParent, e.parent(), hashes, tokens, e.blockSize(), space);
+                slot, tier, hasParent, e.parent(), hashes, tokens, size, space);
     }
 
     private @Nullable PrefixEvent storedBeside(SlotView view, KvEvent.Stored e) {
@@ -220,9 +223,6 @@ public final class EventApplier {
         if (n == 0) {
             return DropReason.EMPTY;
         }
-        if (e.bigram()) {
-            return DropReason.BIGRAM;
-        }
         if (e.unnamedLora()) {
             return DropReason.UNNAMED_LORA;
         }
@@ -230,13 +230,13 @@ public final class EventApplier {
             return DropReason.NO_TOKENS;
         }
         if (e.blockSize() < 1
-                || e.blockSize() > MAX_BLOCK_SIZE
+                || e.blockSize() > MAX_BLOCK_SIZE - (e.bigram() ? 1 : 0)
                 || (source.blockSize() > 0 && e.blockSize() != source.blockSize())) {
             return n == 1 && e.blockSize() < source.blockSize()
                     ? DropReason.SHORT_PAGE
                     : DropReason.BLOCK_SIZE;
         }
-        if (e.tokens().length != (long) n * e.blockSize()) {
+        if (e.tokens().length != (long) n * e.blockSize() + (e.bigram() ? 1 : 0)) {
             return DropReason.TOKEN_COUNT;
         }
         return repeats(e);

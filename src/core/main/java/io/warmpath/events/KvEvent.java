@@ -14,9 +14,9 @@ public sealed interface KvEvent {
      *
      * @param hasParent false at the start of a prompt
      * @param parent hash of the block before the first; meaningless without a parent
-     * @param tokens token ids, u32 in an int; of a bigram stream the first of each pair
-     * @param bigram the engine hashes pairs of tokens (EAGLE), so {@code tokens} do not name blocks
-     * @param blockSize tokens per block as the engine says
+     * @param tokens token ids, u32 in an int; of a bigram stream one more than it has pairs
+     * @param bigram the engine's keys are pairs of neighbouring tokens (EAGLE)
+     * @param blockSize tokens per block as the engine says, or pairs
      * @param medium name of the tier on the wire, null when absent
      * @param loraName adapter, null when absent
      * @param unnamedLora an adapter is known by number only

@@ -283,6 +283,7 @@ public final class FleetRegistry implements Fleet {
                         .priorities(profile.priorities())
                         .sessions(profile.sessions())
                         .disaggregation(profile.disaggregation())
+                        .cache(profile.cache())
                         .weight(old.spec().weightOrUsual())
                         .place(Place.of(old.spec().labels()))
                         .build();

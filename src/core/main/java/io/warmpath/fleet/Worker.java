@@ -25,6 +25,7 @@ import java.util.Set;
  * @param weight load that each of its ranks can carry, beside a worker of weight 1; {@link
  *     WorkerSpec#MIN_WEIGHT} to {@link WorkerSpec#MAX_WEIGHT}
  * @param disaggregation which part of requests it does
+ * @param cache what is special about it
  * @param place where it runs
  */
 public record Worker(
@@ -44,6 +45,7 @@ public record Worker(
         SessionSupport sessions,
         double weight,
         Disaggregation disaggregation,
+        CacheTraits cache,
         Place place) {
 
     /** One schedulable rank and its slot in the prefix index. */

@@ -22,6 +22,7 @@ public final class WorkerBuilder {
     private SessionSupport sessions = SessionSupport.STICKY;
     private double weight = WorkerSpec.USUAL_WEIGHT;
     private Disaggregation disaggregation = Disaggregation.NONE;
+    private CacheTraits cache = CacheTraits.PLAIN;
     private Place place = Place.UNKNOWN;
 
     WorkerBuilder(long id, String name, URI url) {
@@ -45,6 +46,7 @@ public final class WorkerBuilder {
         sessions = worker.sessions();
         weight = worker.weight();
         disaggregation = worker.disaggregation();
+        cache = worker.cache();
         place = worker.place();
     }
 
@@ -118,6 +120,11 @@ public final class WorkerBuilder {
         return this;
     }
 
+    public WorkerBuilder cache(CacheTraits value) {
+        cache = value;
+        return this;
+    }
+
     public WorkerBuilder place(Place value) {
         place = value;
         return this;
@@ -144,6 +151,7 @@ public final class WorkerBuilder {
                 sessions,
                 weight,
                 disaggregation,
+                cache,
                 place);
     }
 }

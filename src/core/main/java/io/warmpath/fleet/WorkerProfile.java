@@ -17,6 +17,7 @@ import java.util.List;
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
  * @param disaggregation which part of requests it does
+ * @param cache what is special about it
  * @param disagreements where the engine says otherwise than the operator
  */
 public record WorkerProfile(
@@ -32,6 +33,7 @@ public record WorkerProfile(
         PriorityOrder priorities,
         SessionSupport sessions,
         Disaggregation disaggregation,
+        CacheTraits cache,
         List<String> disagreements) {
 
     public WorkerProfile {

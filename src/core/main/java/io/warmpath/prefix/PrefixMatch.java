@@ -70,6 +70,11 @@ public final class PrefixMatch {
         return a.blocks >= b.blocks ? merged(a, b) : merged(b, a);
     }
 
+    /** The same depths, called blocks of another size: what an answer about {@link Bigrams} is. */
+    public PrefixMatch inBlocksOf(int size) {
+        return new PrefixMatch(size, blocks, slots, depths);
+    }
+
     /** The answer for some of its slots. O(slots). */
     public PrefixMatch only(IntPredicate slotNumber) {
         int[] kept = new int[slots.length];

@@ -89,6 +89,8 @@ final class Facts {
     int promptBlocks;
 
     private int most;
+    private int usableTokens;
+    private int usablePairs;
     private int mostUsable;
     private @Nullable PrefixMatch match;
 
@@ -150,6 +152,7 @@ final class Facts {
             sized(reported);
         }
         slot = candidate.slot();
+        mostUsable = candidate.worker().cache().bigrams() ? usablePairs : usableTokens;
         if (tainted) {
             taintFactor = request.taints().costFactor(candidate.worker());
         }
@@ -217,7 +220,8 @@ final class Facts {
         units = (double) blockSize / unit;
         // Only blocks that are full of this prompt's tokens; none when they are not known.
         most = request.promptTokens() / blockSize;
-        mostUsable = Math.max(0, request.promptTokens() - 1) / blockSize;
+        usableTokens = Math.max(0, request.promptTokens() - 1) / blockSize;
+        usablePairs = Math.max(0, request.promptTokens() - 2) / blockSize;
         promptBlocks = blocks(request.promptTokens(), blockSize);
         match = request.match(reported);
         users = potential.users(reported);

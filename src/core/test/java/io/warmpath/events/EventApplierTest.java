@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
@@ -176,11 +177,34 @@ class EventApplierTest {
     }
 
     @Test
-    void pairs_of_tokens_are_dropped() {
-        Store store = new Store(1);
+    void pages_of_pairs_of_tokens_are_found_by_their_pairs() {
+        Store store = new Store(1, 2);
         store.bigram = true;
+        store.tokens = Arrays.copyOf(PROMPT, 5);
         apply(store.event());
-        dropped(DropReason.BIGRAM);
+        assertEquals(2, pages(PROMPT, PROMPT.length));
+        assertEquals(2, pages(PROMPT, 6));
+        assertEquals(1, pages(PROMPT, 5), "its last token is computed");
+        int[] other = PROMPT.clone();
+        other[4]++;
+        assertEquals(1, pages(other, other.length), "the last token of the second page differs");
+        assertEquals(0, depth(rank0, Tier.GPU), "no block of tokens is there");
+        apply(removed("GPU", KvEvent.Scope.NONE, 2));
+        assertEquals(1, pages(PROMPT, PROMPT.length));
+        assertEquals(2, counters.storedBlocks());
+    }
+
+    @Test
+    void pairs_that_do_not_fit_the_hashes_are_dropped() {
+        Store store = new Store(1, 2);
+        store.bigram = true;
+        apply(store.event()); // four tokens, three pairs
+        dropped(DropReason.TOKEN_COUNT);
+    }
+
+    private int pages(int[] prompt, int length) {
+        return index.match(Bigrams.lookUp(prompt, length, SIZE, PrefixSpace.NONE))
+                .depth(rank0, Tier.GPU);
     }
 
     @Test

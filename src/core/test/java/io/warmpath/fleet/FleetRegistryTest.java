@@ -79,6 +79,7 @@ class FleetRegistryTest {
                 PriorityOrder.NOT_TAKEN,
                 SessionSupport.STICKY,
                 Disaggregation.NONE,
+                CacheTraits.PLAIN,
                 List.of());
     }
 

@@ -7,6 +7,8 @@ import static io.warmpath.routing.Fleets.workers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.warmpath.fleet.CacheTraits;
+import io.warmpath.fleet.Candidate;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.modes.Routers;
@@ -163,6 +165,22 @@ class BlockCostTest {
         assertEquals(6 * B, beyond.chosen().cachedTokens(), "no engine fetches behind a gap");
         assertEquals(12 - (2 + 1.5 + 1), run.scores().get(0).prefillBlocks());
         assertEquals(12 - (2 + 1.5 + 3.5), beyond.scores().get(0).prefillBlocks());
+    }
+
+    @Test
+    void of_pairs_of_tokens_those_without_the_last_token_can_be_cached() {
+        Candidate plain = workers(1, B).getFirst();
+        Candidate pairs =
+                new Candidate(
+                        plain.worker().toBuilder().cache(new CacheTraits(true, false)).build(),
+                        plain.dpRank(),
+                        plain.slot());
+        for (int more : new int[] {0, 1, 2}) {
+            RoutingDecision d = decide(D, request(List.of(pairs), 4 * B + more, device(B, 4, 4)));
+            assertEquals((more == 2 ? 4 : 3) * B, d.chosen().cachedTokens());
+            d = decide(D, request(List.of(plain), 4 * B + more, device(B, 4, 4)));
+            assertEquals((more >= 1 ? 4 : 3) * B, d.chosen().cachedTokens());
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
@@ -116,6 +117,34 @@ class EngineProbeTest {
             String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";
             assertEquals(row[1], probe(info(said)).learn(SPEC).priorities().word(), said);
         }
+    }
+
+    @Test
+    void what_is_special_about_sglangs_cache_is_learnt() throws Exception {
+        for (String[] row :
+                new String[][] {
+                    {"", "false false"},
+                    {",\"speculative_algorithm\":null", "false false"},
+                    {",\"speculative_algorithm\":\"NGRAM\"", "false false"},
+                    {",\"speculative_algorithm\":\"EAGLE\"", "true false"},
+                    {",\"speculative_algorithm\":\"EAGLE3\"", "true false"},
+                    {",\"speculative_algorithm\":\"NEXTN\"", "true false"},
+                    {",\"speculative_algorithm\":\"FROZEN_KV_MTP\"", "true false"},
+                    {memory("{\"token_capacity_swa\":null}"), "false false"},
+                    {memory("{\"token_capacity_swa\":4096}"), "false true"},
+                    {",\"internal_states\":[{\"max_mamba_cache_size\":null}]", "false false"},
+                    {",\"internal_states\":[{},{\"max_mamba_cache_size\":8}]", "false true"}
+                }) {
+            String said = "{\"page_size\":16,\"version\":\"0.5.23\"" + row[0] + "}";
+            CacheTraits cache = probe(info(said)).learn(SPEC).cache();
+            assertEquals(row[1], cache.bigrams() + " " + cache.partlyTold(), said);
+        }
+        assertEquals(
+                CacheTraits.PLAIN, probe(sglang("sglang-server_info.json")).learn(SPEC).cache());
+    }
+
+    private static String memory(String usage) {
+        return ",\"internal_states\":[{\"memory_usage\":" + usage + "}]";
     }
 
     @Test

@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.CacheTraits;
+import io.warmpath.fleet.Worker;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -217,6 +221,30 @@ class StreamingPathTest {
         RawClient.Answer several = gateway.post(two, "x-warmpath-explain: 1");
         assertNull(several.header("x-warmpath-predicted-cached-tokens"));
         assertEquals("several answers", several.header("x-warmpath-not-predicted"));
+    }
+
+    @Test
+    void what_is_not_predicted_says_why() throws Exception {
+        String hidden = Gateway.ASK.replaceFirst("\\{", "{\"suffix\":\"x\",");
+        assertEquals("suffix", whyNot(hidden));
+        Worker plain = gateway.fleet.now.workers().getFirst();
+        gateway.fleet.workers(
+                List.of(plain.toBuilder().cache(new CacheTraits(false, true)).build()));
+        double compared = compared();
+        assertEquals("windows or states that events do not show", whyNot(Gateway.ASK));
+        assertEquals(compared, compared(), "nothing is compared with what the engine reports");
+        gateway.fleet.workers(List.of(plain));
+        assertNull(whyNot(Gateway.ASK));
+        await().until(() -> compared() > compared);
+        assertEquals(compared + 1, compared());
+    }
+
+    private @Nullable String whyNot(String request) throws Exception {
+        return gateway.post(request, "x-warmpath-explain: 1").header("x-warmpath-not-predicted");
+    }
+
+    private double compared() {
+        return gateway.counter("warmpath.predictions", "result", "equal");
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -122,6 +123,9 @@ class SessionControlOnSimTest {
         assertTrue(
                 second.cached() >= first.prompt(),
                 () -> second.cached() + " cached, " + first.prompt() + " before");
+        assertEquals(
+                Optional.of("what the engine's session holds"),
+                second.http().headers().firstValue("x-warmpath-not-predicted"));
         Said whole =
                 turn(
                         stream,
@@ -130,6 +134,8 @@ class SessionControlOnSimTest {
                         messages(TASK, first.message(), "Compare two of them."),
                         "other");
         assertEquals(whole.prompt(), second.prompt(), "the same prompt as without a session");
+        assertEquals(
+                Optional.empty(), whole.http().headers().firstValue("x-warmpath-not-predicted"));
         Said last = turn(stream, "sub-1", "close", messages("And the last one."));
         assertEquals("kept;streaming", last.session());
         assertTrue(last.cached() >= second.prompt());

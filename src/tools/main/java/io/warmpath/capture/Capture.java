@@ -11,9 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param engine the recorded engine in words
  * @param kind its family: {@code vllm}, {@code sglang}, {@code llmd}, {@code dynmock}
  * @param blockSize tokens per block
+ * @param bigrams the keys of its cache are pairs of tokens
  * @param lines what happened, in time order
  */
-record Capture(String name, String engine, String kind, int blockSize, List<Line> lines) {
+record Capture(
+        String name, String engine, String kind, int blockSize, boolean bigrams, List<Line> lines) {
     /** One thing that happened; {@code time} is seconds since the start. */
     sealed interface Line {
         double time();

@@ -82,6 +82,7 @@ final class CaptureReader {
                 meta.path("engine").asText("?"),
                 meta.path("kind").asText("?"),
                 blockSize,
+                meta.path("bigrams").asBoolean(false),
                 List.copyOf(filled));
     }
 

@@ -8,6 +8,7 @@ import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.MalformedBatchException;
 import io.warmpath.events.SourceSession;
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
@@ -166,10 +167,12 @@ public final class CaptureReplay {
         if (prompt == null) {
             return;
         }
+        int size = capture.blockSize();
         PrefixMatch match =
                 index.match(
-                        new PrefixQuery(
-                                prompt, prompt.length, capture.blockSize(), profile.space(r)));
+                        capture.bigrams()
+                                ? Bigrams.lookUp(prompt, prompt.length, size, profile.space(r))
+                                : new PrefixQuery(prompt, prompt.length, size, profile.space(r)));
         int[][] byRank = new int[slots.size()][Tier.COUNT];
         for (int rank = 0; rank < byRank.length; rank++) {
             for (Tier tier : Tier.values()) {

@@ -50,6 +50,10 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EXTRA_KEY, 1)),
                     new Expected("sglang-0.5.23-lora-p16", 15, 0, Map.of()),
+                    new Expected("sglang-0.5.23-bigrams-p16", 56, 0, Map.of()),
+                    new Expected("sglang-0.5.23-pages-p64", 56, 0, Map.of()),
+                    new Expected("sglang-0.5.23-radix-bigrams-p1", 300, 0, Map.of()),
+                    new Expected("sglang-0.5.23-radix-bigrams-p4", 300, 0, Map.of()),
                     new Expected("sglang-0.5.23-session-dp2-p16", 7, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-cbor-b32",

@@ -192,22 +192,30 @@ final class EventFields {
     }
 
     private void readTokens() throws MalformedBatchException, BadValue {
-        int[] out = new int[in.array()];
-        for (int i = 0; i < out.length; i++) {
-            boolean pair = in.type() == ValueType.ARRAY;
-            if (i > 0 && pair != bigram) {
+        int n = in.array();
+        bigram = n > 0 && in.type() == ValueType.ARRAY;
+        int[] out = new int[bigram ? n + 1 : n];
+        for (int i = 0; i < n; i++) {
+            if ((in.type() == ValueType.ARRAY) != bigram) {
                 throw new BadValue("tokens and pairs of tokens in one list");
             }
-            bigram = pair;
-            if (pair && in.array() != 2) {
+            if (bigram && in.array() != 2) {
                 throw new BadValue("a token group that is not a pair");
             }
-            out[i] = (int) in.integer(0, 0xffff_ffffL);
-            if (pair) {
-                in.integer(0, 0xffff_ffffL);
+            int token = readToken();
+            if (bigram) {
+                if (i > 0 && token != out[i]) {
+                    throw new BadValue("a pair of tokens that does not follow the one before");
+                }
+                out[i + 1] = readToken();
             }
+            out[i] = token;
         }
         tokens = out;
+    }
+
+    private int readToken() throws MalformedBatchException, BadValue {
+        return (int) in.integer(0, 0xffff_ffffL);
     }
 
     private KvEvent build() throws BadValue {

@@ -115,11 +115,15 @@ class KvEventDecoderVectorsTest {
             assertEquals(expect.get("parent_id").asText(), Long.toUnsignedString(stored.parent()));
         }
         JsonNode tokens = expect.get("token_ids");
-        assertEquals(tokens.size() > 0 && tokens.get(0).isArray(), stored.bigram());
-        int[] want = new int[tokens.size()];
-        for (int i = 0; i < want.length; i++) {
+        boolean pairs = tokens.size() > 0 && tokens.get(0).isArray();
+        assertEquals(pairs, stored.bigram());
+        int[] want = new int[tokens.size() + (pairs ? 1 : 0)];
+        for (int i = 0; i < tokens.size(); i++) {
             JsonNode token = tokens.get(i);
-            want[i] = (int) (token.isArray() ? token.get(0) : token).asLong();
+            want[i] = (int) (pairs ? token.get(0) : token).asLong();
+            if (pairs) {
+                want[i + 1] = (int) token.get(1).asLong();
+            }
         }
         assertArrayEquals(want, stored.tokens());
         assertEquals(expect.get("block_size").asInt(), stored.blockSize());
@@ -177,6 +181,20 @@ class KvEventDecoderVectorsTest {
             case "either", "no_crash" -> decodeOrReject(payload);
             default -> fail("unknown outcome " + c.get("outcome"));
         }
+    }
+
+    @Test
+    void a_pair_of_tokens_follows_the_one_before() throws MalformedBatchException {
+        JsonNode vector =
+                cases("messages")
+                        .filter(c -> c.get("name").asText().equals("bigram tokens"))
+                        .findFirst()
+                        .orElseThrow();
+        byte[] payload = EventMessages.live(frames(vector.get("frames"))).orElseThrow().payload();
+        assertEquals(0, decoder.decode(payload).badEvents());
+        String hex = HexFormat.of().formatHex(payload);
+        byte[] torn = HexFormat.of().parseHex(hex.replace("92000192010292", "92000192050292"));
+        assertEquals(1, decoder.decode(torn).badEvents());
     }
 
     @TestFactory

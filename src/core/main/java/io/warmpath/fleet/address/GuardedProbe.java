@@ -59,6 +59,7 @@ public final class GuardedProbe implements WorkerProbe {
                 learnt.priorities(),
                 learnt.sessions(),
                 learnt.disaggregation(),
+                learnt.cache(),
                 disagreements);
     }
 

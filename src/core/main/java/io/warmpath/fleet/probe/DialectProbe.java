@@ -114,6 +114,7 @@ public final class DialectProbe implements WorkerProbe {
                                     spec.url(),
                                     facts.disaggregation().or(spec, facts.kind()),
                                     http),
+                    facts.cache(),
                     disagreements(spec, facts, listed.count, served.names().size()));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);

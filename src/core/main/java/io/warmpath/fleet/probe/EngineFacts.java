@@ -1,5 +1,6 @@
 package io.warmpath.fleet.probe;
 
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
@@ -21,6 +22,7 @@ import java.util.List;
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
  * @param disaggregation which part of requests it does
+ * @param cache what is special about it
  */
 public record EngineFacts(
         EngineKind kind,
@@ -32,7 +34,8 @@ public record EngineFacts(
         Offload offload,
         PriorityOrder priorities,
         SessionSupport sessions,
-        Disaggregation disaggregation) {
+        Disaggregation disaggregation,
+        CacheTraits cache) {
 
     /** An engine that says nothing of memory below its device's, of priorities or of sessions. */
     public EngineFacts(
@@ -52,7 +55,8 @@ public record EngineFacts(
                 Offload.NONE,
                 PriorityOrder.NOT_TAKEN,
                 SessionSupport.STICKY,
-                Disaggregation.NONE);
+                Disaggregation.NONE,
+                CacheTraits.PLAIN);
     }
 
     public EngineFacts {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineAddress;
@@ -192,6 +193,7 @@ class AddressGuardTest {
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
                         Disaggregation.NONE,
+                        CacheTraits.PLAIN,
                         List.of());
         WorkerProbe engine =
                 new WorkerProbe() {

@@ -60,13 +60,20 @@ final class HiCacheArguments {
         if (!name.isEmpty()) {
             fields.put("model_name", name);
         }
-        String speculative = info.path("speculative_algorithm").asText("");
-        fields.put("is_eagle", speculative.startsWith("EAGLE") || speculative.startsWith("NEXTN"));
+        fields.put("is_eagle", isEagle(info));
         fields.put(
                 "should_split_heads",
                 info.path("hicache_mem_layout").asText("").equals("page_head")
                         && extra.path("tp_lcm_size").asInt(0) > info.path("tp_size").asInt(1));
         return HiCacheMetadata.of(fields);
+    }
+
+    /** It guesses ahead by hidden states, and its caches' keys are pairs of tokens. */
+    static boolean isEagle(JsonNode info) {
+        String speculative = info.path("speculative_algorithm").asText("");
+        return speculative.startsWith("EAGLE")
+                || speculative.equals("NEXTN")
+                || speculative.equals("FROZEN_KV_MTP");
     }
 
     /** JSON text, as on the command line, or the object it stands for. */

@@ -3,6 +3,7 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
@@ -112,7 +113,8 @@ public final class SglangDialect implements EngineDialect {
                             offload(worker, info),
                             priorities(info),
                             sessions(info),
-                            disaggregation(info)));
+                            disaggregation(info),
+                            cache(info)));
         }
         int blockSize = number(events, "block_size", pageSize);
         int ranks = number(events, "dp_size", dpSize);
@@ -127,7 +129,8 @@ public final class SglangDialect implements EngineDialect {
                         offload(worker, info),
                         priorities(info),
                         sessions(info),
-                        disaggregation(info)));
+                        disaggregation(info),
+                        cache(info)));
     }
 
     /** The server's arguments are members of the answer, by their names. */
@@ -170,6 +173,17 @@ public final class SglangDialect implements EngineDialect {
                         && info.path("reasoning_parser").asText("null").equals("null")
                 ? SessionSupport.STREAMING
                 : SessionSupport.STICKY;
+    }
+
+    /** Of windows and states beside full attention it does not tell what it drops. */
+    private static CacheTraits cache(JsonNode info) {
+        boolean more = false;
+        for (JsonNode rank : info.path("internal_states")) {
+            more |=
+                    rank.path("memory_usage").path("token_capacity_swa").asLong(0) > 0
+                            || rank.path("max_mamba_cache_size").asLong(0) > 0;
+        }
+        return new CacheTraits(HiCacheArguments.isEagle(info), more);
     }
 
     /** An engine of a role answers no request alone: without a room it says 400. */

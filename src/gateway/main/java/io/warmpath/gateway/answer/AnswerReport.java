@@ -7,7 +7,6 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
@@ -42,7 +41,7 @@ public final class AnswerReport {
     private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean undivided;
+    private final boolean predicted;
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
@@ -58,12 +57,13 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
+            boolean predicted,
             SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.undivided = request.form().undivided() != Undivided.NONE;
+        this.predicted = predicted;
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -79,6 +79,7 @@ public final class AnswerReport {
      *
      * @param meters of its model
      * @param promptTokens -1 when they are not known
+     * @param predicted what the engine will report as cached
      * @param stream that it goes on with; null: it begins the answer
      * @param model by the engine's name
      */
@@ -89,6 +90,7 @@ public final class AnswerReport {
             AskedPrompt prompt,
             RoutingDecision decision,
             int promptTokens,
+            boolean predicted,
             @Nullable Continued stream,
             String model) {
         boolean beginningOnly =
@@ -105,6 +107,7 @@ public final class AnswerReport {
                     promptTokens,
                     stream,
                     beginningOnly,
+                    predicted,
                     null,
                     null,
                     null);
@@ -128,6 +131,7 @@ public final class AnswerReport {
                 promptTokens,
                 null,
                 beginningOnly,
+                predicted,
                 check,
                 pooled,
                 warmed);
@@ -167,7 +171,7 @@ public final class AnswerReport {
     }
 
     private boolean knowsWhole() {
-        return promptTokens >= 0 && !beginningOnly && !undivided;
+        return promptTokens >= 0 && !beginningOnly && predicted;
     }
 
     /**

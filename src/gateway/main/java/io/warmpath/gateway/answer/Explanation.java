@@ -5,7 +5,6 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.gateway.request.SessionHeaders;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
@@ -30,18 +29,19 @@ public final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
-     * @param asked but for nothing, how much the engine will report is not predicted
+     * @param whyNot why what the engine will report is not predicted; empty: it is
      */
-    public static MultiMap headers(RoutingDecision decision, int promptTokens, Undivided asked) {
+    public static MultiMap headers(RoutingDecision decision, int promptTokens, String whyNot) {
         Score s = decision.chosen();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
+        if (!whyNot.isEmpty()) {
+            h.add("x-warmpath-not-predicted", ascii(whyNot));
+        }
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            if (asked != Undivided.NONE) {
-                h.add("x-warmpath-not-predicted", asked.words());
-            } else {
+            if (whyNot.isEmpty()) {
                 h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
             }
             TierBlocks tiers = s.tiers();
@@ -55,7 +55,7 @@ public final class Explanation {
                             + tiers.disk()
                             + ";external="
                             + tiers.external());
-        } else if (decision.byText()) {
+        } else if (decision.byText() && whyNot.isEmpty()) {
             h.add("x-warmpath-not-predicted", prompt(decision));
         }
         if (decision.request().shared() != null) {
@@ -85,12 +85,12 @@ public final class Explanation {
 
     /** Who computes the prompt, where that is another worker than the one that answers. */
     public static void addPrefill(
-            MultiMap to, RoutingDecision prefill, int promptTokens, Undivided asked) {
+            MultiMap to, RoutingDecision prefill, int promptTokens, String whyNot) {
         Score s = prefill.chosen();
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
-        MultiMap whole = headers(prefill, promptTokens, asked);
+        MultiMap whole = headers(prefill, promptTokens, whyNot);
         for (String name : OF_PREFILL) {
             String there = whole.get(name);
             if (there != null) {

@@ -139,6 +139,7 @@ final class AttemptBooks {
                         scope.prompt,
                         decided.computing(),
                         promptTokens,
+                        scope.whyNotPredicted(decided.computing()).isEmpty(),
                         continued,
                         model);
     }

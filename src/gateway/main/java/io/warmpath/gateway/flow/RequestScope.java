@@ -24,6 +24,8 @@ import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Undivided;
+import io.warmpath.routing.RoutingDecision;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -197,10 +199,10 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        Undivided asked = request.form().undivided();
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens, asked);
+        String whyNot = whyNotPredicted(decided.computing());
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens, whyNot);
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, asked);
+            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, whyNot);
         }
         Explanation.addHints(
                 own,
@@ -209,6 +211,27 @@ final class RequestScope {
                 turn == null ? OptionalInt.empty() : turn.timeoutSeconds());
         Explanation.addSession(own, turn == null ? null : turn.word());
         return own;
+    }
+
+    /**
+     * Why what the engine will report as cached is not predicted, in a few words; empty: it is, as
+     * far as the prompt's tokens are known.
+     */
+    String whyNotPredicted(RoutingDecision computing) {
+        Undivided asked = request.form().undivided();
+        SessionTurn turn = session;
+        if (request.prompt() instanceof PromptInput.Opaque unknown) {
+            return unknown.why();
+        }
+        if (asked != Undivided.NONE) {
+            return asked.words();
+        }
+        if (turn != null && turn.appends()) {
+            return "what the engine's session holds";
+        }
+        return computing.chosen().candidate().worker().cache().partlyTold()
+                ? "windows or states that events do not show"
+                : "";
     }
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */

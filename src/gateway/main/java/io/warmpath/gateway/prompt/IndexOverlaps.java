@@ -1,6 +1,8 @@
 package io.warmpath.gateway.prompt;
 
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.PrefixQuery;
@@ -116,6 +118,13 @@ public final class IndexOverlaps implements Overlaps {
         List<PrefixMatch> matches =
                 Overlaps.oncePerBlockSize(candidates, space, prompt, query -> match(query, prompt));
         prompt.answered();
+        for (int i = 0; i < matches.size(); i++) {
+            int blockSize = matches.get(i).blockSize();
+            if (prompt.ids().length > 0 && CacheTraits.anyBigrams(candidates, blockSize)) {
+                PrefixQuery pairs = Bigrams.lookUp(prompt.ids(), prompt.length(), blockSize, space);
+                matches.set(i, withPairs(matches.get(i), pairs));
+            }
+        }
         return matches;
     }
 
@@ -130,7 +139,18 @@ public final class IndexOverlaps implements Overlaps {
      * @param query as {@link PromptContent} makes it
      */
     public PrefixMatch holders(PrefixQuery query) {
-        return known(query, index.match(query));
+        PrefixMatch found = known(query, index.match(query));
+        if (query.hashes() != null) {
+            return found; // where keys are pairs of tokens, prompts come by ids
+        }
+        return withPairs(
+                found,
+                Bigrams.of(query.tokens(), query.length(), query.blockSize(), query.space()));
+    }
+
+    private PrefixMatch withPairs(PrefixMatch tokens, PrefixQuery pairs) {
+        PrefixMatch found = known(pairs, index.match(pairs));
+        return PrefixMatch.beside(tokens, found.inBlocksOf(tokens.blockSize()));
     }
 
     private PrefixMatch known(PrefixQuery query, PrefixMatch answer) {
@@ -144,7 +164,10 @@ public final class IndexOverlaps implements Overlaps {
         if (blockSize <= 0 || (!decisionsInIndex && predicted == null)) {
             return;
         }
-        PrefixQuery query = prompt.query(blockSize, space);
+        PrefixQuery query =
+                to.worker().cache().bigrams() && prompt.ids().length > 0
+                        ? Bigrams.of(prompt.ids(), prompt.length(), blockSize, space)
+                        : prompt.query(blockSize, space);
         if (query == null) {
             return;
         }

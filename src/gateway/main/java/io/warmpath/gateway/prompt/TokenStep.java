@@ -3,6 +3,7 @@ package io.warmpath.gateway.prompt;
 import io.vertx.core.Context;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.observe.Dependency;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.FlowMetrics.WithoutTokens;
@@ -238,7 +239,11 @@ public final class TokenStep {
         }
         List<Integer> sizes = new ArrayList<>(1);
         for (int i = 0; i < candidates.size(); i++) {
-            int blockSize = candidates.get(i).worker().blockSize();
+            Worker worker = candidates.get(i).worker();
+            if (worker.cache().bigrams()) {
+                return null; // pairs of tokens are made of ids
+            }
+            int blockSize = worker.blockSize();
             if (blockSize > 0
                     && blockSize <= PrefixIndex.MAX_BLOCK_SIZE
                     && !sizes.contains(blockSize)) {

@@ -17,6 +17,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.warmpath.api.ApiServer;
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
@@ -184,6 +185,7 @@ class WorkersResourceTest {
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
                         Disaggregation.NONE,
+                        CacheTraits.PLAIN,
                         List.of()),
                 false);
         given().spec(api)

@@ -9,16 +9,19 @@ import io.warmpath.adapter.nativeindex.NativeBpeTokenizer;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.ApproximateSlots;
+import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.BlockTracker;
 import io.warmpath.prefix.DecisionLimits;
 import io.warmpath.prefix.PrefixEvent;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SideIndex;
@@ -140,6 +143,53 @@ class OverlapsTest {
             overlaps.booked(MODEL, PrefixSpace.NONE, fleet.get(2), PromptContent.of(tokens));
             assertEquals(0, depth(overlaps, fleet, fleet.get(2), tokens), "it has left");
         }
+    }
+
+    @Test
+    void workers_whose_keys_are_pairs_of_tokens_are_asked_by_pairs() {
+        try (PrefixIndex index = new NativePrefixIndex(Optional.empty(), 0);
+                PrefixIndex decisions = new NativePrefixIndex(Optional.empty(), 0)) {
+            SideIndex side = new SideIndex(index, decisions);
+            List<Candidate> fleet = new ArrayList<>(fleet(side, 2));
+            Candidate plain = fleet.get(0);
+            Candidate eagle = withPairs(fleet.get(1));
+            fleet.set(1, eagle);
+            IndexOverlaps overlaps = IndexOverlaps.ofBoth(index, side, nanos::get);
+            int[] tokens = prompt(1, 8);
+            stored(index, plain, tokens, 5);
+            index.apply(
+                    List.of(
+                            new PrefixEvent.Stored(
+                                    eagle.slot(),
+                                    Tier.GPU,
+                                    false,
+                                    0,
+                                    new long[] {1, 2, 3},
+                                    Bigrams.blocks(tokens, 3, B),
+                                    Bigrams.blockSize(B),
+                                    PrefixSpace.NONE)));
+            assertEquals(5, depth(overlaps, fleet, plain, tokens));
+            assertEquals(3, depth(overlaps, fleet, eagle, tokens));
+            int[] threeBlocks = Arrays.copyOf(tokens, 3 * B + 1);
+            assertEquals(3, depth(overlaps, fleet, plain, threeBlocks));
+            assertEquals(2, depth(overlaps, fleet, eagle, threeBlocks), "the last pair is new");
+            PrefixMatch hot = overlaps.holders(new PrefixQuery(tokens, 3 * B, B, PrefixSpace.NONE));
+            assertEquals(3, hot.depth(plain.slot(), Tier.GPU));
+            assertEquals(2, hot.depth(eagle.slot(), Tier.GPU));
+            overlaps.booked(MODEL, PrefixSpace.NONE, eagle, PromptContent.of(tokens));
+            assertEquals(7, depth(overlaps, fleet, eagle, tokens), "of 8 blocks and a token");
+            int[] longer = Arrays.copyOf(tokens, 9 * B);
+            assertEquals(8, depth(overlaps, fleet, eagle, longer));
+            longer[8 * B]++;
+            assertEquals(7, depth(overlaps, fleet, eagle, longer), "another last pair");
+        }
+    }
+
+    private static Candidate withPairs(Candidate c) {
+        return new Candidate(
+                c.worker().toBuilder().cache(new CacheTraits(true, false)).build(),
+                c.dpRank(),
+                c.slot());
     }
 
     @Test
