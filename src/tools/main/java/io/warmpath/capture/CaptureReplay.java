@@ -47,6 +47,9 @@ public final class CaptureReplay {
     /** Per request id: cumulative depths by rank and tier when it began. */
     private final Map<String, int[][]> depths = new HashMap<>();
 
+    /** Per request id: what is reported of several prompts or answers. */
+    private final Map<String, SeveralReport> several = new HashMap<>();
+
     private double now;
 
     private CaptureReplay(Capture capture, PrefixIndex index) {
@@ -162,14 +165,18 @@ public final class CaptureReplay {
     }
 
     private void ask(Capture.Request r) {
+        if (r.several() != null) {
+            // On the first rank: of several ranks each prompt would have its own.
+            several.put(
+                    r.id(),
+                    SeveralReport.of(capture, r.several(), slots.getFirst(), this::match, r));
+            return;
+        }
         int[] prompt = r.prompt();
         if (prompt == null) {
             return;
         }
-        PrefixMatch match =
-                index.match(
-                        new PrefixQuery(
-                                prompt, prompt.length, capture.blockSize(), profile.space(r)));
+        PrefixMatch match = match(r, prompt);
         int[][] byRank = new int[slots.size()][Tier.COUNT];
         for (int rank = 0; rank < byRank.length; rank++) {
             for (Tier tier : Tier.values()) {
@@ -179,8 +186,17 @@ public final class CaptureReplay {
         depths.put(r.id(), byRank);
     }
 
+    private PrefixMatch match(Capture.Request r, int[] prompt) {
+        return index.match(
+                new PrefixQuery(prompt, prompt.length, capture.blockSize(), profile.space(r)));
+    }
+
     private CaptureRow row(Exchange e, Conversation conversation, Causes causes) {
         Capture.Request request = e.request();
+        SeveralReport report = several.get(request.id());
+        if (report != null) {
+            return report.row(e).orElseGet(() -> skipped(e, report.why()));
+        }
         int[] prompt = request.prompt();
         Capture.Response response = e.response();
         int[][] byRank = depths.get(request.id());

@@ -7,9 +7,9 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.template.PromptInput;
@@ -42,7 +42,6 @@ public final class AnswerReport {
     private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean undivided;
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
@@ -63,7 +62,6 @@ public final class AnswerReport {
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.undivided = request.form().undivided() != Undivided.NONE;
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -167,7 +165,8 @@ public final class AnswerReport {
     }
 
     private boolean knowsWhole() {
-        return promptTokens >= 0 && !beginningOnly && !undivided;
+        NotExact why = decision.notExact();
+        return promptTokens >= 0 && !beginningOnly && (why == null || why.compares());
     }
 
     /**
@@ -182,10 +181,18 @@ public final class AnswerReport {
             if (s != null && status < 400) {
                 long cached = stream.anew() ? s.cachedTokens() : stream.cachedTokens();
                 meters.reported(s.promptTokens(), cached, s.completionTokens());
+                parts.metrics().predictions().notExact(NotExact.MOVED);
             }
             return;
         }
         FlowMetrics metrics = parts.metrics();
+        NotExact why = decision.notExact();
+        if (why == null && (s == null || s.cachedTokens() < 0)) {
+            why = NotExact.NOT_REPORTED;
+        }
+        if (why != null && status < 400) {
+            metrics.predictions().notExact(why);
+        }
         int predicted = decision.chosen().cachedTokens();
         boolean whole = knowsWhole();
         if (whole && !passThrough) {

@@ -23,7 +23,6 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -197,10 +196,9 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        Undivided asked = request.form().undivided();
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens, asked);
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens);
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, asked);
+            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens);
         }
         Explanation.addHints(
                 own,

@@ -6,6 +6,7 @@ import io.warmpath.tokens.template.PromptInput.Conversation;
 import io.warmpath.tokens.template.PromptInput.Ids;
 import io.warmpath.tokens.template.PromptInput.Message;
 import io.warmpath.tokens.template.PromptInput.Opaque;
+import io.warmpath.tokens.template.PromptInput.Several;
 import io.warmpath.tokens.template.PromptInput.Text;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -67,6 +68,9 @@ public final class TextChunks {
             case Ids ids -> {
                 return Optional.empty();
             }
+            case Several several -> {
+                return Optional.empty();
+            }
             case Opaque opaque -> {
                 return Optional.empty();
             }
@@ -87,6 +91,7 @@ public final class TextChunks {
             }
             case Conversation chat -> false;
             case Ids ids -> true;
+            case Several several -> true;
             case Opaque opaque -> true;
         };
     }
