@@ -169,9 +169,9 @@ public record RoutingDecision(
                 reason);
     }
 
-    /** What was known of the prompt by its text alone: how much is cached where, is a guess. */
-    public boolean byText() {
-        return request.circumstances().prompt() == PromptKnown.TEXT;
+    /** What was known of the prompt by its text or length alone: its tokens are a guess. */
+    public boolean guessed() {
+        return request.circumstances().prompt().isGuess();
     }
 
     /** As {@link #drifted()}, of one of the candidates. */

@@ -121,6 +121,8 @@ class PassThroughTest {
         assertEquals(asked, gateway.tokens.asked.get());
         assertEquals(2, gateway.counter(NOT_EXACT, "reason", "other_api"));
         assertEquals(Part.PREFILL, gateway.router.requests.getLast().part());
+        assertEquals(8, gateway.router.requests.getLast().promptTokens(), "a guess from 32 bytes");
+        assertEquals(List.of(), gateway.router.requests.getLast().matches());
     }
 
     @Test

@@ -80,7 +80,7 @@ public record DecisionRow(
         Score chosen = made.chosen();
         Occasion occasion = kept.occasion();
         NotExact why = made.notExact();
-        boolean counted = request.promptTokens() > 0 && !made.byText();
+        boolean counted = request.promptTokens() > 0 && !made.guessed();
         return new DecisionRow(
                 kept.number(),
                 kept.at().toString(),

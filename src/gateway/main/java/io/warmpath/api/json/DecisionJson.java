@@ -66,7 +66,7 @@ public final class DecisionJson {
         json.writeStringField("mode", d.mode().flag());
         json.writeStringField("cost_model", d.options().shownCost().flag());
         json.writeStringField("reason", d.reason());
-        json.writeNumberField("prompt_tokens", d.byText() ? 0 : r.promptTokens());
+        json.writeNumberField("prompt_tokens", d.guessed() ? 0 : r.promptTokens());
         if (!r.circumstances().prompt().word().isEmpty()) {
             json.writeStringField("tokens", r.circumstances().prompt().word());
         }

@@ -238,7 +238,7 @@ public final class Advisor {
 
     private static boolean areKnown(AskedPrompt prompt) {
         EnginePrompts tokens = prompt.tokens();
-        return tokens != null && !tokens.isText();
+        return tokens != null && !tokens.isGuess();
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {

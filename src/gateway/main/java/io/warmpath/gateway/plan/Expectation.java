@@ -9,6 +9,7 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
 import io.warmpath.routing.NotExact;
+import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.ReportedCache;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.tokens.template.PromptInput;
@@ -47,7 +48,10 @@ final class Expectation {
     RoutingDecision of(InferenceRequest request, AskedPrompt prompt, RoutingDecision decision) {
         EnginePrompts tokens = prompt.tokens();
         int cached = decision.chosen().cachedTokens();
-        NotExact why = tokens == null ? unknown(request, prompt) : unmatched(tokens, decision);
+        NotExact why =
+                tokens == null || tokens.known() == PromptKnown.LENGTH
+                        ? unknown(request, prompt)
+                        : unmatched(tokens, decision);
         if (why == null) {
             why = request.form().notExact();
         }
@@ -71,7 +75,7 @@ final class Expectation {
 
     private @Nullable NotExact unmatched(EnginePrompts tokens, RoutingDecision decision) {
         Candidate to = decision.chosen().candidate();
-        if (tokens.isText()) {
+        if (tokens.isGuess()) {
             return NotExact.TEXT_PREFIX;
         }
         if (tokens.of(to.worker().kind()).length() == 0) {

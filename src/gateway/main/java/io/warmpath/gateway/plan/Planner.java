@@ -391,7 +391,7 @@ public final class Planner {
      * Engines that have other ids of such prompts: what they say they hold is not found by ours.
      */
     private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
-        return overlaps.reportedByEngines() && !prompt.isText()
+        return overlaps.reportedByEngines() && !prompt.isGuess()
                 ? selfCheck.distrusted(request.model(), request.prompt())
                 : Set.of();
     }

@@ -54,7 +54,7 @@ public final class AskedPrompt {
 
     /** In tokens; 0 when it is not known but by its text, or no longer. */
     public int length(Worker on) {
-        return tokens == null || tokens.isText() ? 0 : tokens.of(on.kind()).length();
+        return tokens == null || tokens.isGuess() ? 0 : tokens.of(on.kind()).length();
     }
 
     /** The prompt as that worker has it; null when it is not known, or no longer. */

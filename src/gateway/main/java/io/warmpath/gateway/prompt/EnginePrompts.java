@@ -76,6 +76,12 @@ public final class EnginePrompts {
                 all, all, all, null, PromptKnown.TOKENS, List.copyOf(several), null);
     }
 
+    /** A prompt that nobody reads, of a request of so many bytes. */
+    static EnginePrompts unread(int bytes) {
+        PromptContent prompt = PromptContent.counted(TextChunks.guess(bytes));
+        return new EnginePrompts(prompt, prompt, prompt, null, PromptKnown.LENGTH);
+    }
+
     /** A prompt of which only its text is known. */
     static EnginePrompts of(TextChunks text) {
         PromptContent prompt = PromptContent.of(text);
@@ -111,9 +117,9 @@ public final class EnginePrompts {
         return known;
     }
 
-    /** Its text alone is known. */
-    public boolean isText() {
-        return known == PromptKnown.TEXT;
+    /** Its text or its length alone is known. */
+    public boolean isGuess() {
+        return known.isGuess();
     }
 
     /** It is several prompts. */

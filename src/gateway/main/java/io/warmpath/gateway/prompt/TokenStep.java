@@ -11,6 +11,7 @@ import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.routing.NotExact;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.tokens.LookUp;
 import io.warmpath.tokens.PromptIndex;
@@ -119,7 +120,9 @@ public final class TokenStep {
                             }
                         };
         boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
-        if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
+        if (unread && request.form().part() == Part.PREFILL && mode.looksAtTokens()) {
+            next.tokens(EnginePrompts.unread(request.body().length()));
+        } else if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
             next.without(NotExact.LOAD_ALONE); // the decision does not look at them
         } else if (engineIds.asks(request)) {
             make(
@@ -149,7 +152,7 @@ public final class TokenStep {
             List<Candidate> candidates,
             @Nullable EnginePrompts prompt,
             Next next) {
-        if (prompt == null || prompt.isText() || prompt.isSeveral()) {
+        if (prompt == null || prompt.isGuess() || prompt.isSeveral()) {
             next.tokens(prompt); // pools name blocks by the tokens of one prompt
             return;
         }

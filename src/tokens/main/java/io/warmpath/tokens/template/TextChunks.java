@@ -137,7 +137,12 @@ public final class TextChunks {
 
     /** Of its first chunks, as a guess from their bytes. */
     public int tokens(int chunks) {
-        return chunks == 0 ? 0 : Math.ceilDiv(ends[chunks - 1], BYTES_PER_TOKEN);
+        return chunks == 0 ? 0 : guess(ends[chunks - 1]);
+    }
+
+    /** Tokens of so many bytes of text. */
+    public static int guess(int bytes) {
+        return Math.ceilDiv(bytes, BYTES_PER_TOKEN);
     }
 
     /** Bytes to chunks. Marks between values are bytes that UTF-8 does not have. */
