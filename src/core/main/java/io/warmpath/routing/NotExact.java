@@ -8,7 +8,7 @@ import java.util.Locale;
  */
 public enum NotExact {
     OTHER_API("an API whose prompts are not read", "scores, images, speech: load alone decides"),
-    PROMPT_HIDDEN("a member hides the prompt's tokens", "such as `suffix`, `prompt_embeds`"),
+    PROMPT_HIDDEN("a member hides the prompt's tokens", "such as suffix, prompt_embeds"),
     EXTRA_KEY("extra_key", "SGLang's events do not show the key"),
     LOAD_ALONE("load alone decides", "the mode or the settings look at no cache"),
     TOKENS_UNKNOWN("nobody knows the prompt's tokens", "no tokenizer or no template for it"),
@@ -26,7 +26,8 @@ public enum NotExact {
     MEDIUM("a medium in the prompt", "predicted up to the first of them", Worth.LEAST),
     NO_EVENTS(
             "the worker sends no events", "predicted from what was sent to it alone", Worth.GUESS),
-    EVENTS_BEHIND("the worker's events are behind", "what is known counts in part", Worth.GUESS),
+    EVENTS_BEHIND(
+            "the worker's events are behind", "connecting, lagging, repairing, gap", Worth.GUESS),
     MOVED("the answer moved to another worker", "its second prompt has the answer's beginning"),
     NOT_REPORTED("the engine does not say", "no count in its answer: nothing to compare with");
 

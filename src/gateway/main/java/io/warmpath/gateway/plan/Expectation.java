@@ -140,9 +140,9 @@ final class Expectation {
             return NotExact.MEDIUM;
         }
         return switch (events.view(decision.chosen().candidate())) {
-            case EXACT, CONNECTING -> null;
+            case EXACT -> null;
             case OFF, NONE -> NotExact.NO_EVENTS;
-            case LAGGING, GAP, REPAIRING, FROZEN, GONE -> NotExact.EVENTS_BEHIND;
+            case CONNECTING, LAGGING, GAP, REPAIRING, FROZEN, GONE -> NotExact.EVENTS_BEHIND;
         };
     }
 }
