@@ -58,6 +58,13 @@ def pages(browser, fleet, folder):
     want(not found, "\n".join(found))
 
 
+def doubted(browser, fleet, folder):
+    """Why something was not predicted is on the page of the truth, and counted there."""
+    fleet.chat("hidden", "doubted-1", functions=[{"name": "f"}])
+    browser.open(f"{fleet.url}/console/#/truth", "light")
+    browser.until(lambda: any("a member hides the prompt's tokens" in row for row in browser.texts("tbody tr")), "the reason of doubted-1")
+
+
 def detector(browser, fleet, folder):
     """The checks of pages find what is planted: an image without words, an error of a script, a wide element."""
     browser.open(f"{fleet.url}/console/#/fleet", "light")
@@ -218,7 +225,7 @@ def token(browser, fleet, folder):
         fleet.start_gateway()
 
 
-CHECKS = (pages, detector, weight, root_leads_here, live, asked, drained, ill, heaviest, restarted, token)
+CHECKS = (pages, detector, weight, root_leads_here, live, asked, doubted, drained, ill, heaviest, restarted, token)
 
 
 def main():

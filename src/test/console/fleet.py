@@ -76,10 +76,10 @@ class Fleet:
             raise AssertionError(f"GET {path}: {status} {body}")
         return json.loads(body)
 
-    def chat(self, text, request, tenant="nobody"):
+    def chat(self, text, request, tenant="nobody", **members):
         connection = http.client.HTTPConnection("localhost", self.port, timeout=30)
         try:
-            connection.request("POST", "/v1/chat/completions", json.dumps({"model": "demo", "max_tokens": 8, "messages": [{"role": "user", "content": text}]}),
+            connection.request("POST", "/v1/chat/completions", json.dumps({"model": "demo", "max_tokens": 8, "messages": [{"role": "user", "content": text}], **members}),
                                {"content-type": "application/json", "x-request-id": request, "authorization": f"Bearer {KEYS[tenant]}"})
             response = connection.getresponse()
             body = response.read()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
 
-    record.py adapters vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+    record.py adapters|several vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
     record.py windows|states vllm OUT.jsonl
     record.py pages|bigrams sglang OUT.jsonl
 """
@@ -69,6 +69,25 @@ class Recorder:
         return cached
 
 
+    def ask_several(self, step, prompts, answers=1, stream=False, tokens=2):
+        """Several prompts, or several answers to each, in one request of OpenAI's API."""
+        self.count += 1
+        name = f"r{self.count:04}"
+        body = {"model": NAME, "prompt": prompts if len(prompts) > 1 else prompts[0], "n": answers, "max_tokens": tokens, "temperature": 0.9, "ignore_eos": True}
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        self.line("request", id=name, step=step, path="/v1/completions", body=body, prompts=prompts)
+        asked = urllib.request.Request(f"{self.engine.url}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        text = urllib.request.urlopen(asked, timeout=120).read().decode()
+        chunks = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")] if stream else [json.loads(text)]
+        usage = next(c["usage"] for c in reversed(chunks) if c.get("usage"))
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        self.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"], cached_tokens=cached)
+        print(f"{name} {step}: {cached} of {usage['prompt_tokens']}", flush=True)
+        time.sleep(QUIET_S)
+        return cached
+
+
 def adapters(kind):
     """Base and adapters on the same prompts, longer ones and salts; an adapter that is loaded while the engine runs."""
     engine = (Vllm if kind == "vllm" else Sglang)(adapters=["law"])
@@ -120,6 +139,41 @@ def caches(kind):
     return engine, play
 
 
+def several(kind):
+    """Several prompts in one request, with and without a common beginning, several answers to one, new and cached, streams and not."""
+    engine = (Vllm if kind == "vllm" else Sglang)()
+
+    def play(r):
+        drawn = random.Random(2)
+        block = engine.page
+
+        def new(blocks, more=7):
+            return [drawn.randrange(100, VOCABULARY) for _ in range(blocks * block + more)]
+
+        for stream in (False, True):
+            how = "stream" if stream else "whole"
+            a, b, c = new(4), new(6), new(3)
+            r.ask(f"{how}: a alone", a)
+            r.ask_several(f"{how}: a cached, b and c new", [a, b, c], stream=stream)
+            r.ask_several(f"{how}: all cached", [a, b, c], stream=stream)
+            r.ask_several(f"{how}: all cached, the other way round", [c, b, a], stream=stream)
+            d, head = new(5), new(4, 0)
+            r.ask_several(f"{how}: two new ones", [d, new(2)], stream=stream)
+            r.ask_several(f"{how}: two with a common beginning, new", [head + new(1), head + new(2)], stream=stream)
+            r.ask_several(f"{how}: two with a common beginning, that is cached", [head + new(1), head + new(2)], stream=stream)
+            r.ask_several(f"{how}: an exact multiple twice", [new(3, 0)] * 2, stream=stream)
+            for n in (2, 4):
+                e = new(5)
+                r.ask_several(f"{how}: {n} answers, new", [e], n, stream)
+                r.ask_several(f"{how}: {n} answers, cached", [e], n, stream)
+                r.ask_several(f"{how}: {n} answers, longer", [e + new(3)], n, stream)
+            r.ask_several(f"{how}: 2 answers to two prompts, new", [new(3), new(4)], 2, stream)
+            r.ask_several(f"{how}: 2 answers to two prompts, cached", [a, b], 2, stream)
+        r.ask("a alone, after all", a)
+
+    return engine, play
+
+
 def ends(engine):
     """Prompts that end around the ends of pages and go on in several ways there; as many as are evicted, asked again."""
     drawn = random.Random(engine.page)
@@ -160,7 +214,7 @@ def bigrams(kind):
     return ends(Sglang(bigrams=True, tokens=640))
 
 
-PLAYS = {"adapters": adapters, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
+PLAYS = {"adapters": adapters, "several": several, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
 
 
 def main(what, kind, out):

@@ -1,5 +1,6 @@
 package io.warmpath.events;
 
+import io.warmpath.fleet.EventView;
 import java.util.concurrent.CancellationException;
 
 /** What a subscriber holds of a feed that has a thread of its own. Any thread, but on that one. */
@@ -35,6 +36,11 @@ public final class FeedHandle implements EventFeed.Subscription {
     @Override
     public SourceStatus status() {
         return session.status();
+    }
+
+    @Override
+    public EventView state() {
+        return session.state();
     }
 
     @Override

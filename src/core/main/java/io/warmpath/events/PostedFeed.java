@@ -324,6 +324,11 @@ public final class PostedFeed implements EventFeed {
         }
 
         @Override
+        public EventView state() {
+            return session.state();
+        }
+
+        @Override
         public void computed(long began) {
             session.computed(began);
         }

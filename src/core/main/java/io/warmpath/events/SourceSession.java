@@ -133,6 +133,11 @@ public final class SourceSession {
         return tally.status(standing.now(), silence.owed(), nanoTime.getAsLong());
     }
 
+    /** Any thread. */
+    public EventView state() {
+        return standing.now().state();
+    }
+
     /** A request sent at {@code began} was answered and must cause an event. Any thread. */
     public void computed(long began) {
         silence.computed(began, nanoTime.getAsLong());

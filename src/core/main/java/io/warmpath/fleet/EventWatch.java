@@ -8,6 +8,11 @@ public interface EventWatch {
 
     EventTrust of(Candidate rank);
 
+    /** Where its events stand; for every request. */
+    default EventView view(Candidate rank) {
+        return of(rank).view();
+    }
+
     /**
      * The rank has answered a request whose prompt had whole blocks that it cannot have held: its
      * engine owes an event about them. Who hears none for long enough stops believing the source.

@@ -1,6 +1,11 @@
 package io.warmpath.prefix;
 
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.function.IntPredicate;
 import java.util.function.ObjIntConsumer;
 
@@ -73,6 +78,53 @@ public final class PrefixMatch {
     /** The same depths, called blocks of another size: what an answer about {@link Bigrams} is. */
     public PrefixMatch inBlocksOf(int size) {
         return new PrefixMatch(size, blocks, slots, depths);
+    }
+
+    /**
+     * Answers about several prompts of one request as one: per slot and tier the sum of the blocks
+     * that can be used, which the one with a prompt's last token never can. O(prompts * slots).
+     *
+     * @param each of each prompt, one answer per block size
+     * @param tokens length of each prompt
+     * @return one answer per block size that was known of all of them
+     */
+    public static List<PrefixMatch> together(List<List<PrefixMatch>> each, int[] tokens) {
+        Map<Integer, Sum> sums = new LinkedHashMap<>();
+        for (int i = 0; i < tokens.length; i++) {
+            for (PrefixMatch one : each.get(i)) {
+                sums.computeIfAbsent(one.blockSize, size -> new Sum()).add(one, tokens[i]);
+            }
+        }
+        return sums.entrySet().stream()
+                .filter(s -> s.getValue().prompts == tokens.length)
+                .map(s -> s.getValue().match(s.getKey()))
+                .toList();
+    }
+
+    private static final class Sum {
+        private final NavigableMap<Integer, int[]> depths = new TreeMap<>();
+        private int prompts;
+        private int blocks;
+
+        void add(PrefixMatch one, int tokens) {
+            int usable = Math.max(0, tokens - 1) / one.blockSize;
+            prompts++;
+            blocks += one.blocks;
+            for (int i = 0; i < one.slots.length; i++) {
+                int[] sum = depths.computeIfAbsent(one.slots[i], slot -> new int[Tier.COUNT]);
+                for (int t = 0; t < Tier.COUNT; t++) {
+                    sum[t] += Math.min(usable, one.depths[i * Tier.COUNT + t]);
+                }
+            }
+        }
+
+        PrefixMatch match(int blockSize) {
+            return new PrefixMatch(
+                    blockSize,
+                    blocks,
+                    depths.keySet().stream().mapToInt(Integer::intValue).toArray(),
+                    depths.values().stream().flatMapToInt(Arrays::stream).toArray());
+        }
     }
 
     /** The answer for some of its slots. O(slots). */

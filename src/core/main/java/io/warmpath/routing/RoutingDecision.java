@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  *     at least one, so that a prompt of unknown length is seen by the next decision)
  * @param compared the costs of the candidates that were left by the client's pins; empty in the
  *     modes that do not compare costs, unless every term was asked for
+ * @param notExact why the engine may report another number than {@link Score#cachedTokens}; null:
+ *     it may not
  */
 public record RoutingDecision(
         RoutingRequest request,
@@ -27,7 +29,19 @@ public record RoutingDecision(
         Choice choice,
         Score chosen,
         int blocks,
-        Scores compared) {
+        Scores compared,
+        @Nullable NotExact notExact) {
+    /** A decision of which nobody has asked yet how far its prediction goes. */
+    public RoutingDecision(
+            RoutingRequest request,
+            RouterOptions options,
+            Choice choice,
+            Score chosen,
+            int blocks,
+            Scores compared) {
+        this(request, options, choice, chosen, blocks, compared, null);
+    }
+
     /** The decision, its request, choice, score, overrides and circumstances. */
     private static final long FIXED_BYTES = 560;
 
@@ -46,7 +60,7 @@ public record RoutingDecision(
             without.matches(List.of()).pins(null);
         }
         return new RoutingDecision(
-                without.build(), options, choice, chosen, blocks, compared.kept());
+                without.build(), options, choice, chosen, blocks, compared.kept(), notExact);
     }
 
     /** Heap that only a {@link #kept} decision takes, at most: workers and settings are others'. */
@@ -138,9 +152,26 @@ public record RoutingDecision(
         return drifted(chosen.candidate());
     }
 
-    /** What was known of the prompt by its text alone: how much is cached where, is a guess. */
-    public boolean byText() {
-        return request.circumstances().prompt() == PromptKnown.TEXT;
+    /**
+     * The same with what its engine will report.
+     *
+     * @param cachedTokens of the prompt
+     * @param reason why it may be another number; null: it may not
+     */
+    public RoutingDecision predicting(int cachedTokens, @Nullable NotExact reason) {
+        return new RoutingDecision(
+                request,
+                options,
+                choice,
+                chosen.withCached(cachedTokens),
+                blocks,
+                compared,
+                reason);
+    }
+
+    /** What was known of the prompt by its text or length alone: its tokens are a guess. */
+    public boolean guessed() {
+        return request.circumstances().prompt().isGuess();
     }
 
     /** As {@link #drifted()}, of one of the candidates. */

@@ -9,7 +9,8 @@ import io.warmpath.fleet.Candidate;
  *
  * @param poolBlocks of a shared pool that go on without a gap where the candidate's own tiers end
  * @param cachedTokens prompt tokens that the engine is predicted to report as cached: whole blocks
- *     of its tiers and of the pool, but the last token, which is always computed
+ *     of its tiers and of the pool, but the last token, which is always computed; where a request
+ *     has several prompts or answers, what engines report of those ({@link ReportedCache})
  * @param prefillTokens what is booked: prompt tokens to compute, where one cached in a slower tier
  *     counts as a part of one; 0 when prefill is not tracked
  * @param prefillBlocks (booked + new prefill tokens) / block size, less the credit for what is
@@ -30,6 +31,14 @@ public record Score(
         double decodeBlocks,
         double cost) {
     Score withCost(double other) {
+        return with(cachedTokens, other);
+    }
+
+    Score withCached(int other) {
+        return other == cachedTokens ? this : with(other, cost);
+    }
+
+    private Score with(int cached, double otherCost) {
         return new Score(
                 candidate,
                 gpuBlocks,
@@ -37,11 +46,11 @@ public record Score(
                 diskBlocks,
                 externalBlocks,
                 poolBlocks,
-                cachedTokens,
+                cached,
                 prefillTokens,
                 prefillBlocks,
                 decodeBlocks,
-                other);
+                otherCost);
     }
 
     /** For people: what each tier holds beyond those before it. */

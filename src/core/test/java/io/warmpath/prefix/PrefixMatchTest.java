@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -41,6 +43,38 @@ class PrefixMatchTest {
                 place++;
             }
         }
+    }
+
+    @Test
+    void answers_about_several_prompts_add_up_to_what_can_be_used_of_each() {
+        for (int seed = 0; seed < 200; seed++) {
+            Random random = new Random(seed);
+            List<Map<Integer, int[]>> prompts = new ArrayList<>();
+            List<List<PrefixMatch>> answers = new ArrayList<>();
+            int[] tokens = new int[1 + random.nextInt(4)];
+            for (int i = 0; i < tokens.length; i++) {
+                tokens[i] = random.nextInt(9 * 16 + 1);
+                prompts.add(random(random));
+                answers.add(List.of(match(prompts.get(i))));
+            }
+            PrefixMatch sum = PrefixMatch.together(answers, tokens).getFirst();
+            for (int slot = 0; slot < 64; slot++) {
+                for (Tier tier : Tier.values()) {
+                    int expected = 0;
+                    for (int i = 0; i < tokens.length; i++) {
+                        int held = prompts.get(i).getOrDefault(slot, new int[4])[tier.number()];
+                        expected += Math.min(held, Math.max(0, tokens[i] - 1) / 16);
+                    }
+                    assertEquals(
+                            expected, sum.depth(new WorkerSlot(slot), tier), "seed " + seed);
+                }
+            }
+        }
+        PrefixMatch one = match(new TreeMap<>(Map.of(1, new int[] {1, 1, 1, 1})));
+        assertEquals(
+                List.of(),
+                PrefixMatch.together(List.of(List.of(one), List.of()), new int[] {40, 40}),
+                "what is not known of one is not known of all");
     }
 
     @Test

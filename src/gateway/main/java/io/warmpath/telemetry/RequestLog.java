@@ -8,6 +8,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.Refusal;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import java.util.Locale;
 import org.jboss.logging.Logger;
@@ -66,6 +67,10 @@ public final class RequestLog implements Tracing {
                     .text("worker", decision.chosen().candidate().worker().name())
                     .count("dp_rank", decision.chosen().candidate().dpRank())
                     .count("predicted", decision.chosen().cachedTokens());
+            NotExact why = decision.notExact();
+            if (why != null) {
+                known.text("not_exact", why.label());
+            }
             return new Tried(this);
         }
 

@@ -25,6 +25,7 @@ import io.warmpath.gateway.observe.DecisionLog.Ending;
 import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import java.util.Locale;
 import java.util.Map;
@@ -85,6 +86,8 @@ public final class SpanTracing implements Tracing, AutoCloseable {
             AttributeKey.longKey("warmpath.prompt_tokens.predicted");
     private static final AttributeKey<Long> CACHED =
             AttributeKey.longKey("warmpath.cached_tokens.predicted");
+    private static final AttributeKey<String> NOT_EXACT =
+            AttributeKey.stringKey("warmpath.cached_tokens.not_exact");
     private static final AttributeKey<Long> REPORTED =
             AttributeKey.longKey("warmpath.cached_tokens.reported");
 
@@ -240,6 +243,10 @@ public final class SpanTracing implements Tracing, AutoCloseable {
             if (host != null) {
                 call.setAttribute(SERVER, host);
                 call.setAttribute(PORT, (long) to.worker().url().getPort());
+            }
+            NotExact why = decision.notExact();
+            if (why != null) {
+                call.setAttribute(NOT_EXACT, why.label());
             }
             if (promptTokens >= 0) {
                 call.setAttribute(PROMPT, (long) promptTokens);

@@ -240,6 +240,7 @@ final class GatewayRuntime implements AutoCloseable {
                                 telemetry.requests()::active,
                                 telemetry.requests()::waiting,
                                 routes.bodies()::full,
+                                telemetry.requests().predictions()::notExact,
                                 this::notReady,
                                 router,
                                 Instant.now()),

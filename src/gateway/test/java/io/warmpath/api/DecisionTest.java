@@ -97,6 +97,8 @@ class DecisionTest {
         gateway.close(engine);
     }
 
+    private static final String NOT_EXACT = "warmpath.predictions.not.exact";
+
     private RoutingRequest onlyRequest() {
         assertEquals(1, gateway.router.requests.size());
         return gateway.router.requests.get(0);
@@ -184,6 +186,7 @@ class DecisionTest {
         assertEquals(0, onlyRequest().promptTokens());
         assertEquals(List.of(), onlyRequest().matches());
         assertEquals(1, withoutTokens("queue_full"));
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "tokens_late"));
     }
 
     @Test
@@ -227,6 +230,8 @@ class DecisionTest {
         assertEquals(200, gateway.post(Gateway.ASK).status());
         assertEquals(List.of(), gateway.router.requests.get(1).matches());
         assertEquals(1, gateway.meters.get("warmpath.index.failures").counter().count());
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "tokens_failed"));
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "no_match"));
     }
 
     @Test
@@ -240,7 +245,11 @@ class DecisionTest {
         assertEquals("w0", answer.header("x-warmpath-worker"));
         assertEquals("text/event-stream", answer.header("content-type"), "the engine's stay");
         assertNull(answer.header("x-warmpath-prompt-tokens"));
+        assertEquals(
+                "a member hides the prompt's tokens", answer.header("x-warmpath-not-predicted"));
         assertEquals(2, withoutTokens("unknown"));
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "tokens_unknown"));
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "prompt_hidden"));
         assertEquals(1, gateway.tokens.asked.get());
         assertTrue(gateway.tokens.seen.get(0) instanceof PromptInput.Chat);
     }

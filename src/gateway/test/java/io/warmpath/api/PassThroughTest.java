@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
+import io.warmpath.routing.Part;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.AnswerTimeouts;
 import io.warmpath.upstream.UpstreamOptions;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ExtendWith(Leaks.class)
 class PassThroughTest {
     private static final String EMBED = "/v1/embeddings";
+    private static final String NOT_EXACT = "warmpath.predictions.not.exact";
     private static final String ASK = "{\"model\":\"m\",\"input\":[\"a\",\"b\"],\"odd\":1e400}";
 
     @Parameter EnginePath path;
@@ -84,7 +86,8 @@ class PassThroughTest {
     }
 
     @Test
-    void responses_go_where_their_input_is_cached_and_embeddings_by_load() throws Exception {
+    void responses_and_embeddings_go_where_their_input_is_cached_and_scores_by_load()
+            throws Exception {
         start(call -> call.json(200, "{}"));
         String ask = "{\"model\":\"m\",\"input\":\"hi\",\"instructions\":\"be brief\"}";
         RawClient.Answer answer =
@@ -113,8 +116,31 @@ class PassThroughTest {
                         .counter()
                         .count());
         int asked = gateway.tokens.asked.get();
-        RawClient.post(gateway.port, EMBED, ASK);
+        RawClient.post(gateway.port, EMBED, "{\"model\":\"m\",\"input\":{\"image\":1}}");
+        RawClient.post(gateway.port, "/v1/rerank", "{\"model\":\"m\",\"documents\":[\"hi\"]}");
         assertEquals(asked, gateway.tokens.asked.get());
+        assertEquals(2, gateway.counter(NOT_EXACT, "reason", "other_api"));
+        assertEquals(Part.PREFILL, gateway.router.requests.getLast().part());
+        assertEquals(8, gateway.router.requests.getLast().promptTokens(), "a guess from 32 bytes");
+        assertEquals(List.of(), gateway.router.requests.getLast().matches());
+    }
+
+    @Test
+    void an_embedding_is_a_prefill_where_its_inputs_are_cached() throws Exception {
+        start(call -> call.json(200, "{}"));
+        gateway.forget();
+        String ask = "{\"model\":\"m\",\"input\":[\"one\",\"two\",[1,2,3]]}";
+        RawClient.Answer answer =
+                RawClient.post(gateway.port, EMBED, ask, "x-warmpath-explain: 1");
+        assertEquals("120", answer.header("x-warmpath-prompt-tokens"));
+        assertEquals(
+                List.of("Text", "Text", "Ids"),
+                gateway.tokens.seen.stream().map(p -> p.getClass().getSimpleName()).toList());
+        assertEquals(Part.PREFILL, gateway.router.requests.getLast().part());
+        assertEquals(1, gateway.books.prompts.size());
+        assertEquals(120, gateway.books.prompts.getFirst().tokens());
+        assertEquals(ask, engine.calls.getLast().bodyText());
+        assertEquals(1, gateway.counter(NOT_EXACT, "reason", "no_events"));
     }
 
     @Test

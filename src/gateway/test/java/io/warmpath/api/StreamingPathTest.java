@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Worker;
+import io.warmpath.routing.NotExact;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -226,12 +227,12 @@ class StreamingPathTest {
     @Test
     void what_is_not_predicted_says_why() throws Exception {
         String hidden = Gateway.ASK.replaceFirst("\\{", "{\"suffix\":\"x\",");
-        assertEquals("suffix", whyNot(hidden));
+        assertEquals(NotExact.PROMPT_HIDDEN.words(), whyNot(hidden));
         Worker plain = gateway.fleet.now.workers().getFirst();
         gateway.fleet.workers(
                 List.of(plain.toBuilder().cache(new CacheTraits(false, true)).build()));
         double compared = compared();
-        assertEquals("windows or states that events do not show", whyNot(Gateway.ASK));
+        assertEquals(NotExact.PARTLY_TOLD.words(), whyNot(Gateway.ASK));
         assertEquals(compared, compared(), "nothing is compared with what the engine reports");
         gateway.fleet.workers(List.of(plain));
         assertNull(whyNot(Gateway.ASK));

@@ -103,7 +103,7 @@ final class Layers {
         allow("cli");
         allow("sim", "plot");
         allow("lab", "sim", "plot", "fault", "prefix", "fleet", "load", "routing", "session");
-        allow("capture", "prefix", "events", "adapter.zmq");
+        allow("capture", "prefix", "fleet", "routing", "events", "adapter.zmq");
         MAY_USE.put(
                 "tools", with(STEPS, "sim", "lab", "capture", "audit", "cli", "plot", "adapter.*"));
         MAY_USE.put(

@@ -158,6 +158,36 @@ class FleetAndUsageTest {
     }
 
     @Test
+    void the_fleet_says_why_something_was_not_predicted() throws Exception {
+        assertEquals(200, ask(LIGHT, "demo"));
+        awaitRequests(1);
+        assertEquals("[]", get("/fleet").path("gateway").path("not_exact").toString());
+        HttpResponse<String> hidden =
+                gateway.post(
+                        "/v1/completions",
+                        "{\"model\":\"demo\",\"max_tokens\":2,\"suffix\":\"s\",\"prompt\":" + PROMPT + "}",
+                        "authorization",
+                        "Bearer " + LIGHT,
+                        "x-warmpath-explain",
+                        "1");
+        assertEquals(200, hidden.statusCode(), hidden.body());
+        assertEquals(
+                "a member hides the prompt's tokens",
+                hidden.headers().firstValue("x-warmpath-not-predicted").orElse(""));
+        await().untilAsserted(
+                        () -> {
+                            JsonNode said = get("/fleet").path("gateway").path("not_exact");
+                            assertEquals(1, said.size(), said.toString());
+                            assertEquals("prompt_hidden", said.get(0).path("reason").asText());
+                            assertEquals(1, said.get(0).path("answers").asInt());
+                        });
+        JsonNode row = get("/router/decisions?limit=1").path("decisions").get(0);
+        assertEquals("prompt_hidden", row.path("not_exact").asText(), row.toString());
+        assertTrue(row.path("predicted_cached_tokens").isMissingNode(), row.toString());
+        assertEquals("prompt_hidden", row.path("decision").path("chosen").path("not_exact").asText());
+    }
+
+    @Test
     void the_fleet_says_how_each_worker_does() throws Exception {
         for (int i = 0; i < 3; i++) {
             assertEquals(200, ask(LIGHT, "demo"));

@@ -19,6 +19,7 @@ import io.warmpath.tokens.template.PromptInput.Chat;
 import io.warmpath.tokens.template.PromptInput.Conversation;
 import io.warmpath.tokens.template.PromptInput.Ids;
 import io.warmpath.tokens.template.PromptInput.Opaque;
+import io.warmpath.tokens.template.PromptInput.Several;
 import io.warmpath.tokens.template.PromptInput.Text;
 import io.warmpath.tokens.text.SegmentCache;
 import io.warmpath.tokens.text.TokensCounters;
@@ -191,6 +192,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                     wanted.lookUp != null && ids.tokens().length > options.inlineChars()
                             ? Later.BRIEF
                             : new Made(tokens(modelName, ids, engine));
+            case Several several -> new Made(tokens(modelName, several, engine));
             case Opaque opaque -> new Made(tokens(modelName, opaque, engine));
             case Text text -> atOnce(modelName, text.text().length(), prompt, engine, wanted);
             case Chat chat -> atOnce(modelName, chars(chat), prompt, engine, wanted);
@@ -268,6 +270,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
                         template.continuation(other.source().get(), said, engine);
                 case Text text -> Continuation.UNKNOWN;
                 case Ids ids -> Continuation.UNKNOWN;
+                case Several several -> Continuation.UNKNOWN;
                 case Opaque opaque -> Continuation.UNKNOWN;
             };
         } catch (IllegalArgumentException e) {
@@ -288,6 +291,7 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             String modelName, PromptInput prompt, EngineProfile engine, Wanted wanted) {
         return switch (prompt) {
             case Ids ids -> new Made(Optional.of(ids.tokens()));
+            case Several several -> new Made(Optional.empty()); // each is asked for by itself
             case Opaque opaque -> {
                 counters.opaque.increment();
                 yield new Made(Optional.empty());

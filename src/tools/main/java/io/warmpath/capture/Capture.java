@@ -27,6 +27,7 @@ record Capture(
      * @param salt cache salt, empty when absent
      * @param extraKey true when the request separates its cache by a key that events do not show
      * @param rank data-parallel rank the client asked for
+     * @param several more than one prompt, or more than one answer; null: one
      */
     record Request(
             double time,
@@ -36,8 +37,16 @@ record Capture(
             String lora,
             String salt,
             boolean extraKey,
-            OptionalInt rank)
+            OptionalInt rank,
+            @Nullable Several several)
             implements Line {}
+
+    /**
+     * @param prompts at least one
+     * @param answers to each
+     * @param stream the answer was one
+     */
+    record Several(List<int[]> prompts, int answers, boolean stream) {}
 
     /**
      * @param completionTokens 0 when the engine refused to run the request

@@ -88,7 +88,7 @@ final class CaptureReader {
 
     private static Capture.Request withPrompt(Capture.Request r, int @Nullable [] prompt) {
         return new Capture.Request(
-                r.time(), r.id(), r.step(), prompt, r.lora(), r.salt(), r.extraKey(), r.rank());
+                r.time(), r.id(), r.step(), prompt, r.lora(), r.salt(), r.extraKey(), r.rank(), r.several());
     }
 
     private void line(String text) throws JsonProcessingException {
@@ -121,7 +121,26 @@ final class CaptureReader {
                         lora(body),
                         body.path("cache_salt").asText(""),
                         body.hasNonNull("extra_key"),
-                        number(body, "routed_dp_rank")));
+                        number(body, "routed_dp_rank"),
+                        several(o)));
+    }
+
+    /** Of a request that lists its prompts by themselves. */
+    private static Capture.@Nullable Several several(JsonNode o) {
+        if (!o.path("prompts").isArray()) {
+            return null;
+        }
+        List<int[]> prompts = new ArrayList<>();
+        for (JsonNode one : o.path("prompts")) {
+            int[] ids = ids(one);
+            if (ids == null) {
+                throw new IllegalArgumentException("\"prompts\" are no lists of token ids");
+            }
+            prompts.add(ids);
+        }
+        JsonNode body = o.path("body");
+        return new Capture.Several(
+                prompts, body.path("n").asInt(1), body.path("stream").asBoolean(false));
     }
 
     /** By SGLang's own field, or as a model beside the one that the engine was started with. */

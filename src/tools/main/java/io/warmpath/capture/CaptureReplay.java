@@ -48,6 +48,9 @@ public final class CaptureReplay {
     /** Per request id: cumulative depths by rank and tier when it began. */
     private final Map<String, int[][]> depths = new HashMap<>();
 
+    /** Per request id: what is reported of several prompts or answers. */
+    private final Map<String, SeveralReport> several = new HashMap<>();
+
     private double now;
 
     private CaptureReplay(Capture capture, PrefixIndex index) {
@@ -163,16 +166,18 @@ public final class CaptureReplay {
     }
 
     private void ask(Capture.Request r) {
+        if (r.several() != null) {
+            // On the first rank: of several ranks each prompt would have its own.
+            several.put(
+                    r.id(),
+                    SeveralReport.of(capture, r.several(), slots.getFirst(), this::match, r));
+            return;
+        }
         int[] prompt = r.prompt();
         if (prompt == null) {
             return;
         }
-        int size = capture.blockSize();
-        PrefixMatch match =
-                index.match(
-                        capture.bigrams()
-                                ? Bigrams.lookUp(prompt, prompt.length, size, profile.space(r))
-                                : new PrefixQuery(prompt, prompt.length, size, profile.space(r)));
+        PrefixMatch match = match(r, prompt);
         int[][] byRank = new int[slots.size()][Tier.COUNT];
         for (int rank = 0; rank < byRank.length; rank++) {
             for (Tier tier : Tier.values()) {
@@ -182,8 +187,20 @@ public final class CaptureReplay {
         depths.put(r.id(), byRank);
     }
 
+    private PrefixMatch match(Capture.Request r, int[] prompt) {
+        int size = capture.blockSize();
+        return index.match(
+                capture.bigrams()
+                        ? Bigrams.lookUp(prompt, prompt.length, size, profile.space(r))
+                        : new PrefixQuery(prompt, prompt.length, size, profile.space(r)));
+    }
+
     private CaptureRow row(Exchange e, Conversation conversation, Causes causes) {
         Capture.Request request = e.request();
+        SeveralReport report = several.get(request.id());
+        if (report != null) {
+            return report.row(e).orElseGet(() -> skipped(e, report.why()));
+        }
         int[] prompt = request.prompt();
         Capture.Response response = e.response();
         int[][] byRank = depths.get(request.id());

@@ -180,7 +180,9 @@ final class TopCommand implements Command {
         row.add(
                 new Span(
                         Words.count(reported),
-                        reported.isNumber() && reported.asLong() != predicted.asLong()
+                        reported.isNumber()
+                                        && predicted.isNumber()
+                                        && reported.asLong() != predicted.asLong()
                                 ? Tone.WARNING
                                 : Tone.PLAIN));
         row.add(Span.of(Words.millis(d.path("ttft_ms"))));

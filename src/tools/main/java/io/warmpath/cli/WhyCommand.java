@@ -155,14 +155,21 @@ final class WhyCommand implements Command {
     private static String prediction(JsonNode row) {
         JsonNode predicted = row.path("predicted_cached_tokens");
         JsonNode reported = row.path("reported_cached_tokens");
+        String why = row.path("not_exact").asText("").replace('_', ' ');
         String of =
                 "Of "
                         + Words.count(row.path("prompt_tokens"))
                         + " prompt tokens "
-                        + Words.count(predicted)
-                        + " were predicted to be cached; ";
+                        + (predicted.isNumber()
+                                ? Words.count(predicted) + " were predicted to be cached"
+                                : "none were predicted to be cached")
+                        + (why.isEmpty() ? "" : " (" + why + ")")
+                        + "; ";
         if (!reported.isNumber()) {
             return of + "the engine has reported nothing.";
+        }
+        if (!predicted.isNumber()) {
+            return of + "the engine reported " + Words.count(reported) + ".";
         }
         long over = predicted.asLong() - reported.asLong();
         return of

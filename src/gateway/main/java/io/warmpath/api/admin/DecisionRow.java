@@ -8,6 +8,7 @@ import io.warmpath.api.json.DecisionJson;
 import io.warmpath.gateway.observe.KeptDecision;
 import io.warmpath.gateway.observe.KeptDecision.End;
 import io.warmpath.gateway.observe.Occasion;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.RoutingRequest;
 import io.warmpath.routing.Score;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt which decision on the request this is, from 1
  * @param promptTokens as counted here
  * @param predictedCachedTokens as the engine was predicted to report
+ * @param notExact why it may report another number, as metrics name it
  * @param candidates that the request could have gone to
  * @param detailed the terms of every candidate are known
  * @param ended the worker is done with the request, or left; never so for a reservation
@@ -51,6 +53,7 @@ public record DecisionRow(
         int dpRank,
         @Nullable Integer promptTokens,
         @Nullable Integer predictedCachedTokens,
+        @Nullable String notExact,
         @Nullable Double cost,
         String costModel,
         String reason,
@@ -76,7 +79,8 @@ public record DecisionRow(
         RoutingRequest request = made.request();
         Score chosen = made.chosen();
         Occasion occasion = kept.occasion();
-        boolean counted = request.promptTokens() > 0 && !made.byText();
+        NotExact why = made.notExact();
+        boolean counted = request.promptTokens() > 0 && !made.guessed();
         return new DecisionRow(
                 kept.number(),
                 kept.at().toString(),
@@ -91,7 +95,8 @@ public record DecisionRow(
                 chosen.candidate().worker().name(),
                 chosen.candidate().dpRank(),
                 counted ? request.promptTokens() : null,
-                counted ? chosen.cachedTokens() : null,
+                counted && (why == null || why.predicts()) ? chosen.cachedTokens() : null,
+                why == null ? null : why.label(),
                 Double.isFinite(chosen.cost()) ? chosen.cost() : null,
                 made.options().shownCost().flag(),
                 made.reason(),

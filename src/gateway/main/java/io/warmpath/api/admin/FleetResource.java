@@ -7,6 +7,7 @@ import io.warmpath.events.SourceReport;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.prefix.SlotBlocks;
+import io.warmpath.routing.NotExact;
 import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.WorkerHistory;
 import jakarta.ws.rs.GET;
@@ -93,6 +94,8 @@ public class FleetResource {
      *     report it
      * @param ttftMs mean time to the first token of the last five minutes, from a request's last
      *     byte
+     * @param notExact answers whose cached tokens were not predicted, or not exactly, by why, since
+     *     the start
      * @param queued requests that wait for a rank with room
      * @param active requests, the waiting ones included
      */
@@ -111,8 +114,20 @@ public class FleetResource {
             double requestsPerS,
             @Nullable Double hitRate,
             @Nullable Double ttftMs,
+            List<NotPredicted> notExact,
             long queued,
             long active) {}
+
+    /**
+     * @param reason as metrics name it
+     * @param words for people
+     */
+    @Schema(name = "FleetNotExact")
+    public record NotPredicted(String reason, String words, String more, long answers) {
+        private static NotPredicted of(NotExact why, long answers) {
+            return new NotPredicted(why.label(), why.words(), why.more(), answers);
+        }
+    }
 
     @GET
     @Operation(
@@ -174,6 +189,9 @@ public class FleetResource {
                 facts.history().requestsPerSecond(),
                 recent.hitRate(),
                 recent.firstTokenMillis(),
+                facts.notExact().get().entrySet().stream()
+                        .map(e -> NotPredicted.of(e.getKey(), e.getValue()))
+                        .toList(),
                 facts.waiting().getAsLong(),
                 facts.active().getAsLong());
     }

@@ -46,6 +46,7 @@ record PromptNote(@Nullable String text, int @Nullable [] ids) {
                                 ? text
                                 : new Tokenizing.Tokens(given.tokens(), "");
                     }
+                    case PromptInput.Several all -> new Tokenizing.NoTokenizer();
                     case PromptInput.Opaque none -> new Tokenizing.NoTokenizer();
                     default ->
                             tokens.tokenize(

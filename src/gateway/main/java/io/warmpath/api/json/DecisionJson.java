@@ -10,6 +10,7 @@ import io.warmpath.routing.BlockWeights;
 import io.warmpath.routing.Choice;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.OtherCosts;
 import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterOverrides;
@@ -65,7 +66,7 @@ public final class DecisionJson {
         json.writeStringField("mode", d.mode().flag());
         json.writeStringField("cost_model", d.options().shownCost().flag());
         json.writeStringField("reason", d.reason());
-        json.writeNumberField("prompt_tokens", d.byText() ? 0 : r.promptTokens());
+        json.writeNumberField("prompt_tokens", d.guessed() ? 0 : r.promptTokens());
         if (!r.circumstances().prompt().word().isEmpty()) {
             json.writeStringField("tokens", r.circumstances().prompt().word());
         }
@@ -141,6 +142,10 @@ public final class DecisionJson {
             json.writeNumberField("shared_blocks", d.sharedBlocks());
         }
         json.writeNumberField("cached_tokens", s.cachedTokens());
+        NotExact why = d.notExact();
+        if (why != null) {
+            json.writeStringField("not_exact", why.label());
+        }
         json.writeNumberField("booked_prefill_tokens", s.prefillTokens());
         json.writeNumberField("booked_blocks", d.blocks());
         json.writeNumberField("cost", s.cost());

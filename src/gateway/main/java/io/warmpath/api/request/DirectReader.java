@@ -18,8 +18,8 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.gateway.request.RequestHints;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.net.HeapBytes;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.template.PromptInput;
 import java.io.IOException;
@@ -303,7 +303,8 @@ public final class DirectReader {
                                 Prefiller.ANY),
                         hints(),
                         fields.edits(),
-                        new InferenceRequest.Form(true, terms.explain(), false, Undivided.NONE, 0));
+                        new InferenceRequest.Form(
+                                true, terms.explain(), false, Part.WHOLE, 1, 1, null, 0));
         return new Read(
                 new Advisor.Question(request, workers), reservation, life, mayWait, parameters);
     }

@@ -17,32 +17,37 @@ public record InferencePath(String path, RequestParser.Endpoint endpoint) {
 
     /** All of them, the most frequent one first. */
     public static final List<InferencePath> ALL =
-            Stream.concat(
+            Stream.of(
                             Stream.of(
                                     CHAT,
                                     new InferencePath(
                                             "/v1/completions", RequestParser.Endpoint.COMPLETIONS),
                                     new InferencePath(
-                                            "/v1/responses", RequestParser.Endpoint.RESPONSES)),
-                            // APIs of engines that need nothing but a worker that serves the model.
-                            Stream.of(
-                                            "/v1/embeddings",
-                                            "/v1/rerank",
-                                            "/v2/rerank",
-                                            "/rerank",
-                                            "/v1/score",
-                                            "/score",
-                                            "/v1/classify",
-                                            "/classify",
-                                            "/pooling",
-                                            "/v1/moderations",
-                                            "/v1/audio/transcriptions",
-                                            "/v1/audio/translations",
-                                            "/v1/audio/speech",
-                                            "/v1/images/generations",
-                                            "/v1/images/edits",
-                                            "/v1/images/variations")
-                                    .map(p -> new InferencePath(p, RequestParser.Endpoint.OTHER)))
+                                            "/v1/responses", RequestParser.Endpoint.RESPONSES),
+                                    new InferencePath(
+                                            "/v1/embeddings", RequestParser.Endpoint.EMBEDDINGS)),
+                            // Prompts are computed, and nothing is generated.
+                            all(
+                                    RequestParser.Endpoint.SCORES,
+                                    "/v1/rerank",
+                                    "/v2/rerank",
+                                    "/rerank",
+                                    "/v1/score",
+                                    "/score",
+                                    "/v1/classify",
+                                    "/classify",
+                                    "/pooling",
+                                    "/v1/moderations"),
+                            // These need nothing but a worker that serves the model.
+                            all(
+                                    RequestParser.Endpoint.OTHER,
+                                    "/v1/audio/transcriptions",
+                                    "/v1/audio/translations",
+                                    "/v1/audio/speech",
+                                    "/v1/images/generations",
+                                    "/v1/images/edits",
+                                    "/v1/images/variations"))
+                    .flatMap(paths -> paths)
                     .toList();
 
     private static final InferencePath[] TABLE = ALL.toArray(InferencePath[]::new);
@@ -50,6 +55,10 @@ public record InferencePath(String path, RequestParser.Endpoint endpoint) {
             ALL.stream()
                     .map(p -> p.path.getBytes(StandardCharsets.US_ASCII))
                     .toArray(byte[][]::new);
+
+    private static Stream<InferencePath> all(RequestParser.Endpoint endpoint, String... paths) {
+        return Stream.of(paths).map(path -> new InferencePath(path, endpoint));
+    }
 
     /**
      * Of a request that has been routed to one of them.

@@ -78,7 +78,7 @@ final class JacksonReader {
             case MIN_TOKENS -> fields.minTokensSpan = value();
             case N -> {
                 integer(name, value);
-                fields.several = value == JsonToken.VALUE_NUMBER_INT && json.getValueAsLong() > 1;
+                fields.answers(value == JsonToken.VALUE_NULL ? 1 : json.getLongValue());
             }
             case ECHO -> fields.echo = asks(value);
             case LOGPROBS -> fields.logprobs = asks(value);
@@ -93,6 +93,13 @@ final class JacksonReader {
             case PROMPT -> {
                 if (endpoint == Endpoint.COMPLETIONS) {
                     prompts.prompt(value);
+                } else {
+                    json.skipChildren();
+                }
+            }
+            case INPUT -> {
+                if (endpoint == Endpoint.EMBEDDINGS) {
+                    prompts.input(value);
                 } else {
                     json.skipChildren();
                 }

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * checked here; they are read once more, off the event loop, when their tokens are wanted.
  */
 final class PromptReader {
+    /** Of one request; each is tokenised and looked up. */
+    static final int MOST_PROMPTS = 256;
+
     private final JsonParser json;
     private final RequestFields fields;
 
@@ -115,36 +118,59 @@ final class PromptReader {
                 switch (value) {
                     case VALUE_STRING -> new PromptInput.Text(json.getText());
                     case VALUE_NULL -> null;
-                    case START_ARRAY -> promptArray();
+                    case START_ARRAY -> list("prompt");
                     default ->
                             throw bad("prompt", "`prompt` must be text or an array" + but(value));
                 };
+        if (fields.prompt == null && value == JsonToken.START_ARRAY) {
+            throw bad("prompt", "`prompt` must hold texts or token ids.");
+        }
     }
 
-    private PromptInput promptArray() throws IOException {
-        JsonToken first = json.nextToken();
-        PromptInput only =
-                switch (first) {
-                    case VALUE_NUMBER_INT -> null;
+    /** {@code input} of embeddings; what is neither texts nor ids stays unread. */
+    void input(JsonToken value) throws IOException {
+        fields.prompt =
+                switch (value) {
                     case VALUE_STRING -> new PromptInput.Text(json.getText());
-                    case START_ARRAY -> {
-                        json.nextToken();
-                        yield new PromptInput.Ids(TokenIds.read("prompt[0]", json));
+                    case START_ARRAY -> list("input");
+                    default -> {
+                        json.skipChildren();
+                        yield null;
                     }
-                    case END_ARRAY -> throw bad("prompt", "`prompt` must not be empty.");
-                    default -> throw bad("prompt", "`prompt` must hold texts or token ids.");
                 };
-        if (only == null) {
-            return new PromptInput.Ids(TokenIds.read("prompt", json));
+    }
+
+    /**
+     * Texts, ids or lists of ids; the current token is the array's start.
+     *
+     * @return null when it begins with something else, or is empty
+     */
+    private @Nullable PromptInput list(String name) throws IOException {
+        JsonToken first = json.nextToken();
+        if (first == JsonToken.VALUE_NUMBER_INT) {
+            return new PromptInput.Ids(TokenIds.read(name, json));
         }
-        boolean batch = false;
-        for (JsonToken t = json.nextToken(); t != JsonToken.END_ARRAY; t = json.nextToken()) {
-            if (t == null) {
+        List<PromptInput> all = new ArrayList<>(1);
+        int others = 0;
+        for (JsonToken t = first; t != JsonToken.END_ARRAY; t = json.nextToken()) {
+            if (t == JsonToken.VALUE_STRING && all.size() < MOST_PROMPTS) {
+                all.add(new PromptInput.Text(json.getText()));
+            } else if (t == JsonToken.START_ARRAY && all.size() < MOST_PROMPTS) {
+                json.nextToken();
+                all.add(new PromptInput.Ids(TokenIds.read(name + "[" + all.size() + "]", json)));
+            } else if (t == null) {
                 throw new IOException("unexpected end of input");
+            } else {
+                others++;
+                json.skipChildren();
             }
-            batch = true;
-            json.skipChildren();
         }
-        return batch ? new PromptInput.Opaque("batch of prompts") : only;
+        if (all.isEmpty()) {
+            return null;
+        }
+        if (others > 0) {
+            return new PromptInput.Opaque("more prompts than are looked at, or others");
+        }
+        return all.size() == 1 ? all.getFirst() : new PromptInput.Several(all);
     }
 }

@@ -93,7 +93,7 @@ final class QuickReader {
                 && bool(RequestMember.ADD_GENERATION_PROMPT)
                 && mostTokens(RequestMember.MAX_TOKENS)
                 && mostTokens(RequestMember.MAX_COMPLETION_TOKENS)
-                && several()
+                && answers()
                 && salt()
                 && ranks()
                 && nvext();
@@ -137,11 +137,10 @@ final class QuickReader {
         return scan.has(m) && scan.kind(m) != 'n' && scan.kind(m) != 'f';
     }
 
-    private boolean several() {
-        fields.several =
-                scan.has(RequestMember.N)
-                        && scan.kind(RequestMember.N) != 'n'
-                        && digits(RequestMember.N) > 1;
+    private boolean answers() {
+        if (scan.has(RequestMember.N) && scan.kind(RequestMember.N) != 'n') {
+            fields.answers(digits(RequestMember.N));
+        }
         return integer(RequestMember.N);
     }
 
@@ -236,7 +235,8 @@ final class QuickReader {
         return switch (endpoint) {
             case CHAT -> messages();
             case COMPLETIONS -> prompt();
-            case RESPONSES, OTHER -> true;
+            case EMBEDDINGS -> input();
+            case RESPONSES, SCORES, OTHER -> true;
         };
     }
 
@@ -286,6 +286,17 @@ final class QuickReader {
             }
         }
         return fields.prompt != null;
+    }
+
+    /** Whatever it is, an engine has to make something of it. */
+    private boolean input() throws IOException {
+        if (scan.has(RequestMember.INPUT)) {
+            try (JsonParser json = parser(RequestMember.INPUT)) {
+                JsonToken value = json.nextToken();
+                new PromptReader(json, fields).input(value);
+            }
+        }
+        return true;
     }
 
     private JsonParser parser(RequestMember m) throws IOException {

@@ -12,7 +12,7 @@ import io.warmpath.gateway.request.ByteRange;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.RequestHints;
-import io.warmpath.gateway.request.Undivided;
+import io.warmpath.routing.NotExact;
 import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,8 +49,8 @@ final class RequestFields {
     boolean empty = true;
     boolean hasRank;
 
-    /** More than one answer is asked for. */
-    boolean several;
+    /** To each prompt. */
+    private int answers = 1;
 
     // A completion's prompt is part of its answer, and tokens have their log probabilities.
     boolean echo;
@@ -111,6 +111,11 @@ final class RequestFields {
                 : Math.min(maxTokens, maxCompletionTokens);
     }
 
+    /** As said; what engines refuse counts as one. */
+    void answers(long n) {
+        answers = Math.clamp(n, 1, Integer.MAX_VALUE);
+    }
+
     /** The body has {@code request_id}, by which these engines know, and end, a response. */
     void requestId(Endpoint endpoint) {
         if (endpoint == Endpoint.RESPONSES) {
@@ -143,17 +148,21 @@ final class RequestFields {
         if (model == null || model.isEmpty()) {
             throw bad("model", "You must provide a model; GET /v1/models lists those served here.");
         }
-        boolean passThrough = endpoint == Endpoint.OTHER || endpoint == Endpoint.RESPONSES;
+        boolean passThrough = endpoint.isPassedOn();
         PromptInput input =
                 switch (endpoint) {
                     case CHAT -> chat(body);
                     case COMPLETIONS -> completion();
                     case RESPONSES -> ResponsesBody.later(body);
-                    case OTHER -> OTHER;
+                    case EMBEDDINGS -> prompt == null ? OTHER : prompt;
+                    case SCORES, OTHER -> OTHER;
                 };
         int[] given = hints.tokens();
         if (passThrough) {
-            stream = false; // its answer is passed on as it comes, of whatever kind
+            stream = false;
+            if (endpoint == Endpoint.EMBEDDINGS && opaque != null) {
+                input = new PromptInput.Opaque(opaque);
+            }
         } else if (given != null) {
             input = new PromptInput.Ids(given);
         } else if (opaque != null) {
@@ -177,15 +186,33 @@ final class RequestFields {
                 requestHints,
                 edits(),
                 new InferenceRequest.Form(
-                        stream, terms.explain(), passThrough, undivided(endpoint), mostTokens()));
+                        stream,
+                        terms.explain(),
+                        passThrough,
+                        endpoint.part(),
+                        input instanceof PromptInput.Several all ? all.prompts().size() : 1,
+                        passThrough ? 1 : answers,
+                        notExact(endpoint, input),
+                        mostTokens()));
     }
 
-    private Undivided undivided(Endpoint endpoint) {
-        if (several) {
-            return Undivided.SEVERAL;
-        }
+    private @Nullable NotExact notExact(Endpoint endpoint, PromptInput input) {
         boolean echoed = endpoint == Endpoint.COMPLETIONS && echo && logprobs;
-        return echoed || promptLogprobs ? Undivided.PROMPT_LOGPROBS : Undivided.NONE;
+        if (echoed || (promptLogprobs && !endpoint.isPassedOn())) {
+            return NotExact.PROMPT_LOGPROBS;
+        }
+        if (!(input instanceof PromptInput.Opaque)) {
+            return null;
+        }
+        if (opaque != null && endpoint != Endpoint.OTHER && endpoint != Endpoint.SCORES) {
+            return opaque.equals(RequestMember.EXTRA_KEY.text())
+                    ? NotExact.EXTRA_KEY
+                    : NotExact.PROMPT_HIDDEN;
+        }
+        if (forTemplate != null && endpoint == Endpoint.COMPLETIONS) {
+            return NotExact.PROMPT_HIDDEN;
+        }
+        return prompt == null ? NotExact.OTHER_API : NotExact.SEVERAL_PROMPTS;
     }
 
     BodyEdits edits() {

@@ -17,6 +17,7 @@ enum RequestMember {
     PROMPT_LOGPROBS("prompt_logprobs"),
     MESSAGES("messages"),
     PROMPT("prompt"),
+    INPUT("input"),
     CACHE_SALT("cache_salt"),
     ROUTED_DP_RANK("routed_dp_rank"),
     DATA_PARALLEL_RANK("data_parallel_rank"),

@@ -7,6 +7,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Objectives;
 import io.warmpath.net.HeapBytes;
+import io.warmpath.routing.Part;
 
 /**
  * Reads what routing needs out of a request body, in one pass over its bytes.
@@ -22,8 +23,22 @@ public final class RequestParser {
         COMPLETIONS,
         /** Passed on as {@link #OTHER}, to where its input is cached. */
         RESPONSES,
+        /** As {@link #RESPONSES}; nothing is generated. */
+        EMBEDDINGS,
+        /** Only its model is looked at; nothing is generated. */
+        SCORES,
         /** Only its model is looked at; any of the engines' other APIs. */
-        OTHER
+        OTHER;
+
+        /** The answer is passed on as it comes, of whatever kind. */
+        boolean isPassedOn() {
+            return compareTo(RESPONSES) >= 0;
+        }
+
+        /** What an engine has to do. */
+        Part part() {
+            return this == EMBEDDINGS || this == SCORES ? Part.PREFILL : Part.WHOLE;
+        }
     }
 
     /** A body of this many bytes is read where it arrived: well under 100 µs, mostly. */

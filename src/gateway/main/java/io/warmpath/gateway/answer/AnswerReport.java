@@ -9,6 +9,7 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.template.PromptInput;
@@ -41,7 +42,6 @@ public final class AnswerReport {
     private final ModelMeters meters;
     private final RoutingDecision decision;
     private final int promptTokens;
-    private final boolean predicted;
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
@@ -57,13 +57,11 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
-            boolean predicted,
             SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
         this.parts = parts;
         this.meters = meters;
-        this.predicted = predicted;
         this.passThrough = request.passThrough();
         this.decision = decision;
         this.promptTokens = promptTokens;
@@ -79,7 +77,6 @@ public final class AnswerReport {
      *
      * @param meters of its model
      * @param promptTokens -1 when they are not known
-     * @param predicted what the engine will report as cached
      * @param stream that it goes on with; null: it begins the answer
      * @param model by the engine's name
      */
@@ -90,7 +87,6 @@ public final class AnswerReport {
             AskedPrompt prompt,
             RoutingDecision decision,
             int promptTokens,
-            boolean predicted,
             @Nullable Continued stream,
             String model) {
         boolean beginningOnly =
@@ -107,7 +103,6 @@ public final class AnswerReport {
                     promptTokens,
                     stream,
                     beginningOnly,
-                    predicted,
                     null,
                     null,
                     null);
@@ -131,7 +126,6 @@ public final class AnswerReport {
                 promptTokens,
                 null,
                 beginningOnly,
-                predicted,
                 check,
                 pooled,
                 warmed);
@@ -171,7 +165,8 @@ public final class AnswerReport {
     }
 
     private boolean knowsWhole() {
-        return promptTokens >= 0 && !beginningOnly && predicted;
+        NotExact why = decision.notExact();
+        return promptTokens >= 0 && !beginningOnly && (why == null || why.compares());
     }
 
     /**
@@ -186,10 +181,18 @@ public final class AnswerReport {
             if (s != null && status < 400) {
                 long cached = stream.anew() ? s.cachedTokens() : stream.cachedTokens();
                 meters.reported(s.promptTokens(), cached, s.completionTokens());
+                parts.metrics().predictions().notExact(NotExact.MOVED);
             }
             return;
         }
         FlowMetrics metrics = parts.metrics();
+        NotExact why = decision.notExact();
+        if (why == null && (s == null || s.cachedTokens() < 0)) {
+            why = NotExact.NOT_REPORTED;
+        }
+        if (why != null && status < 400) {
+            metrics.predictions().notExact(why);
+        }
         int predicted = decision.chosen().cachedTokens();
         boolean whole = knowsWhole();
         if (whole && !passThrough) {

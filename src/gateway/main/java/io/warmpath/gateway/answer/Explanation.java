@@ -5,6 +5,7 @@ import io.warmpath.fleet.EventTrust;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.gateway.request.SessionHeaders;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.PinView;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
@@ -21,6 +22,8 @@ public final class Explanation {
     private static final List<String> OF_PREFILL =
             List.of(
                     "x-warmpath-predicted-cached-tokens",
+                    "x-warmpath-not-predicted",
+                    "x-warmpath-not-exact",
                     "x-warmpath-matched-blocks",
                     "x-warmpath-events",
                     "x-warmpath-tokens");
@@ -29,19 +32,16 @@ public final class Explanation {
 
     /**
      * @param promptTokens -1 when the prompt's tokens are not known
-     * @param whyNot why what the engine will report is not predicted; empty: it is
      */
-    public static MultiMap headers(RoutingDecision decision, int promptTokens, String whyNot) {
+    public static MultiMap headers(RoutingDecision decision, int promptTokens) {
         Score s = decision.chosen();
+        NotExact why = decision.notExact();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
         h.add("x-warmpath-worker", ascii(s.candidate().label()));
         h.add("x-warmpath-mode", decision.mode().flag());
-        if (!whyNot.isEmpty()) {
-            h.add("x-warmpath-not-predicted", ascii(whyNot));
-        }
         if (promptTokens >= 0) {
             h.add("x-warmpath-prompt-tokens", Integer.toString(promptTokens));
-            if (whyNot.isEmpty()) {
+            if (why == null || why.predicts()) {
                 h.add("x-warmpath-predicted-cached-tokens", Integer.toString(s.cachedTokens()));
             }
             TierBlocks tiers = s.tiers();
@@ -55,8 +55,11 @@ public final class Explanation {
                             + tiers.disk()
                             + ";external="
                             + tiers.external());
-        } else if (decision.byText() && whyNot.isEmpty()) {
-            h.add("x-warmpath-not-predicted", prompt(decision));
+        }
+        if (why != null) {
+            h.add(
+                    why.predicts() ? "x-warmpath-not-exact" : "x-warmpath-not-predicted",
+                    why.words());
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));
@@ -85,15 +88,17 @@ public final class Explanation {
 
     /** Who computes the prompt, where that is another worker than the one that answers. */
     public static void addPrefill(
-            MultiMap to, RoutingDecision prefill, int promptTokens, String whyNot) {
+            MultiMap to, RoutingDecision prefill, int promptTokens) {
         Score s = prefill.chosen();
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
-        MultiMap whole = headers(prefill, promptTokens, whyNot);
+        MultiMap whole = headers(prefill, promptTokens);
         for (String name : OF_PREFILL) {
             String there = whole.get(name);
-            if (there != null) {
+            if (there == null) {
+                to.remove(name);
+            } else {
                 to.set(name, there);
             }
         }

@@ -21,6 +21,7 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.PrefillAnswer;
 import io.warmpath.gateway.request.Prefiller;
 import io.warmpath.net.HeaderList;
+import io.warmpath.routing.NotExact;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
@@ -100,6 +101,10 @@ final class Attempt
         Sending sending = scope.parts.sending();
         InferenceRequest request = scope.request();
         SessionTurn session = scope.session();
+        boolean appends = session != null && session.appends();
+        if (appends) {
+            books.notExact(NotExact.SESSION);
+        }
         Candidate to = candidate();
         pin =
                 PinTurn.of(
@@ -107,7 +112,7 @@ final class Attempt
                         request,
                         scope.prompt,
                         books.decision(),
-                        session != null && session.appends());
+                        appends);
         Planner.Decided computes = books.decided().prefill();
         boolean named = computes != null && sending.namesPrefill();
         Halves halves =

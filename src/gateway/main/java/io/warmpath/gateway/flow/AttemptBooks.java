@@ -14,10 +14,14 @@ import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.LoadBook;
+import io.warmpath.load.PromptBlocks;
 import io.warmpath.net.HeaderList;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.upstream.answer.AnswerScanner;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,11 +33,15 @@ final class AttemptBooks {
     /** An engine's close of an idle connection shows within this time of sending on it. */
     private static final long STALE_NANOS = 1_000_000_000;
 
+    /** Expected of an answer without tokens: 0 would say that it is not known. */
+    private static final int NOTHING_DECODED = 1;
+
     private final RequestScope scope;
-    private final Planner.Decided decided;
+    private Planner.Decided decided;
     private final @Nullable Continued continued;
     private final int promptTokens; // -1 when it is not known
     private LoadBook.@Nullable Booking booking;
+    private List<LoadBook.Booking> beside = List.of(); // decodes that run beside the first one
     private Sent sent = Sent.UNSEEN;
     private @Nullable AnswerReport report;
     private Tracing.@Nullable Call traced;
@@ -56,6 +64,11 @@ final class AttemptBooks {
 
     Planner.Decided decided() {
         return decided;
+    }
+
+    /** What the engine will report is not what was predicted. Before {@link #open}. */
+    void notExact(NotExact why) {
+        decided = decided.notExact(why);
     }
 
     RoutingDecision decision() {
@@ -130,7 +143,12 @@ final class AttemptBooks {
                                 to.slot(),
                                 decision().chosen().prefillTokens(),
                                 scope.prompt.blocks(to.worker()),
-                                request.hints().expectedOutput());
+                                expectedOutput());
+        for (int i = 1; i < request.form().decodes(); i++) {
+            beside = beside.isEmpty() ? new ArrayList<>() : beside;
+            PromptBlocks none = PromptBlocks.unnamed(to.worker().blockSize(), 0);
+            beside.add(sending.load().book(to.slot(), 0, none, expectedOutput()));
+        }
         report =
                 AnswerReport.of(
                         sending.reports(),
@@ -139,9 +157,13 @@ final class AttemptBooks {
                         scope.prompt,
                         decided.computing(),
                         promptTokens,
-                        scope.whyNotPredicted(decided.computing()).isEmpty(),
                         continued,
                         model);
+    }
+
+    private int expectedOutput() {
+        InferenceRequest request = scope.request();
+        return request.form().decodes() == 0 ? NOTHING_DECODED : request.hints().expectedOutput();
     }
 
     /** Tells the engine of the request's trace, where it is followed. */
@@ -175,6 +197,7 @@ final class AttemptBooks {
         }
         if (booking != null) {
             booking.firstToken();
+            beside.forEach(LoadBook.Booking::firstToken);
             admission().wake();
         }
         if (status >= 400) {
@@ -216,6 +239,7 @@ final class AttemptBooks {
         }
         AnswerScanner s = scanner(pipe);
         booking.close();
+        beside.forEach(LoadBook.Booking::close);
         sent.ended(s == null ? -1 : s.completionTokens());
         booking = null;
         admission().wake();

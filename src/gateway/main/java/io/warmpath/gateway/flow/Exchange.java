@@ -21,6 +21,7 @@ import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.routing.NotExact;
 import java.time.Duration;
 import java.util.List;
 import org.jboss.logging.Logger;
@@ -39,7 +40,12 @@ import org.jspecify.annotations.Nullable;
  * <p>All methods on the request's event loop.
  */
 final class Exchange
-        implements Entrance.Next, TimedAnswer.Owner, AttemptOwner, Hedging.Owner, Relocation.Owner {
+        implements TokenStep.Next,
+                Entrance.Next,
+                TimedAnswer.Owner,
+                AttemptOwner,
+                Hedging.Owner,
+                Relocation.Owner {
     private static final Logger LOG = Logger.getLogger(Exchange.class);
 
     /** All workers refused: an engine that is just being replaced listens again after a moment. */
@@ -94,8 +100,8 @@ final class Exchange
             become(RequestState.TOKENISING);
             TokenStep.Next next =
                     scope.trace == null
-                            ? this::enter
-                            : new TracedTokens(scope.trace, scope, this::isOver, this::enter);
+                            ? this
+                            : new TracedTokens(scope.trace, scope, this::isOver, this);
             scope.parts.planning().tokens().run(scope.context, scope.request(), candidates, next);
         } catch (GatewayException e) {
             refused(Outcome.REJECTED, e.error());
@@ -104,12 +110,23 @@ final class Exchange
         }
     }
 
-    private void enter(@Nullable EnginePrompts promptTokens) {
+    @Override
+    public void tokens(@Nullable EnginePrompts prompt) {
+        scope.prompt.known(prompt);
+        enter();
+    }
+
+    @Override
+    public void without(NotExact why) {
+        scope.prompt.unknown(why);
+        enter();
+    }
+
+    private void enter() {
         if (isOver()) {
             return;
         }
         become(RequestState.QUEUED);
-        scope.prompt.known(promptTokens);
         Entrance mine =
                 new Entrance(
                         scope.parts.planning().entrance(),
@@ -117,7 +134,7 @@ final class Exchange
                         () -> WorkerChoice.candidates(scope),
                         this);
         entrance = mine;
-        mine.enter(scope.context, promptTokens, true);
+        mine.enter(scope.context, scope.prompt.tokens(), true);
     }
 
     @Override
@@ -297,7 +314,7 @@ final class Exchange
         failed.detach();
         attempt = null;
         become(RequestState.PAUSED);
-        scope.context.owner().setTimer(SECOND_ROUND_MILLIS, t -> enter(scope.prompt.tokens()));
+        scope.context.owner().setTimer(SECOND_ROUND_MILLIS, t -> enter());
         return true;
     }
 

@@ -23,9 +23,6 @@ import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.Undivided;
-import io.warmpath.routing.RoutingDecision;
-import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamListener;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -199,10 +196,9 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        String whyNot = whyNotPredicted(decided.computing());
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens, whyNot);
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens);
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, whyNot);
+            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens);
         }
         Explanation.addHints(
                 own,
@@ -211,27 +207,6 @@ final class RequestScope {
                 turn == null ? OptionalInt.empty() : turn.timeoutSeconds());
         Explanation.addSession(own, turn == null ? null : turn.word());
         return own;
-    }
-
-    /**
-     * Why what the engine will report as cached is not predicted, in a few words; empty: it is, as
-     * far as the prompt's tokens are known.
-     */
-    String whyNotPredicted(RoutingDecision computing) {
-        Undivided asked = request.form().undivided();
-        SessionTurn turn = session;
-        if (request.prompt() instanceof PromptInput.Opaque unknown) {
-            return unknown.why();
-        }
-        if (asked != Undivided.NONE) {
-            return asked.words();
-        }
-        if (turn != null && turn.appends()) {
-            return "what the engine's session holds";
-        }
-        return computing.chosen().candidate().worker().cache().partlyTold()
-                ? "windows or states that events do not show"
-                : "";
     }
 
     /** What listens to the engine, and warms it for the next turn when the client wants that. */

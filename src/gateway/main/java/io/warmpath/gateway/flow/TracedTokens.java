@@ -3,6 +3,7 @@ package io.warmpath.gateway.flow;
 import io.warmpath.gateway.observe.Tracing;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.prompt.TokenStep;
+import io.warmpath.routing.NotExact;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,10 +35,20 @@ final class TracedTokens implements TokenStep.Next {
 
     @Override
     public void tokens(@Nullable EnginePrompts tokens) {
+        made();
+        next.tokens(tokens);
+    }
+
+    @Override
+    public void without(NotExact why) {
+        made();
+        next.without(why);
+    }
+
+    private void made() {
         if (!over.getAsBoolean()) {
             next("");
         }
-        next.tokens(tokens);
     }
 
     private void next(String following) {

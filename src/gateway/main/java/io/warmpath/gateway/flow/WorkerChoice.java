@@ -3,6 +3,7 @@ package io.warmpath.gateway.flow;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.Role;
@@ -15,8 +16,8 @@ import io.warmpath.gateway.plan.Planner;
 import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Prefiller;
-import io.warmpath.gateway.request.Undivided;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.Splitting;
 import java.time.Duration;
 import java.util.List;
@@ -100,7 +101,7 @@ final class WorkerChoice {
     /**
      * Those that can compute the prompt for another worker, and have not failed the request; of
      * these those that were named, where they are there. Empty where it cannot be split: {@link
-     * Undivided}, and other APIs than those of answers.
+     * InferenceRequest.Form#isUndivided}, and other APIs than those of answers.
      *
      * @throws GatewayException BadRequest: the client has named one that is not there
      */
@@ -109,7 +110,7 @@ final class WorkerChoice {
         if (!splits(scope)) {
             return List.of();
         }
-        List<Candidate> there = scope.parts.planning().fleet().snapshot().prefills(request.model());
+        List<Candidate> there = prefillsThere(scope);
         InferenceRequest.Routing routing = request.routing();
         List<Long> failed = scope.retryState.failed();
         List<Candidate> all = there;
@@ -145,7 +146,17 @@ final class WorkerChoice {
         InferenceRequest request = scope.request();
         return scope.form.isAsSent()
                 && !request.passThrough()
-                && request.form().undivided() == Undivided.NONE;
+                && !request.form().isUndivided()
+                && (!request.form().isSeveral() || !prefillsThere(scope).isEmpty());
+    }
+
+    /** Of several prompts vLLM hands over the first one's cache for all of them. */
+    private static List<Candidate> prefillsThere(RequestScope scope) {
+        InferenceRequest request = scope.request();
+        List<Candidate> all = scope.parts.planning().fleet().snapshot().prefills(request.model());
+        return request.form().isSeveral()
+                ? all.stream().filter(c -> c.worker().kind() == EngineKind.SGLANG).toList()
+                : all;
     }
 
     /** What is said where there is no candidate. */
@@ -159,8 +170,7 @@ final class WorkerChoice {
             return new GatewayError.NoHealthyWorker(model, later);
         }
         if (!splits(scope)) {
-            Undivided asked = scope.request().form().undivided();
-            return new GatewayError.BadRequest(asked.member(), asked.refusal(model));
+            return undivided(scope.request().form(), model);
         }
         List<Candidate> prefills = fleet.prefills(model);
         Role missing = prefills.isEmpty() ? Role.PREFILL : Role.DECODE;
@@ -171,6 +181,33 @@ final class WorkerChoice {
                 strangers
                         ? "those that prefill and those that decode differ in engine or transfer back end"
                         : "none of the role " + missing.label() + " is ready");
+    }
+
+    /** What is said where all workers of a model have roles. */
+    private static GatewayError undivided(InferenceRequest.Form form, String model) {
+        String member = "model";
+        String need = "This request needs";
+        String instead = "add a worker without a role";
+        if (form.answers() > 1) {
+            member = "n";
+            need = "Several answers to one prompt need";
+            instead = "send one request per answer";
+        } else if (form.notExact() == NotExact.PROMPT_LOGPROBS) {
+            member = "logprobs";
+            need = "Log probabilities of the prompt need";
+        } else if (form.isSeveral()) {
+            member = "prompt";
+            need = "Several prompts in one request need";
+            instead = "send one request per prompt";
+        }
+        return new GatewayError.BadRequest(
+                member,
+                need
+                        + " a worker that does whole requests, and those of the model `"
+                        + model
+                        + "` have the roles prefill and decode only; "
+                        + instead
+                        + ".");
     }
 
     /** Those that have not failed the request. */
@@ -246,8 +283,7 @@ final class WorkerChoice {
                         scope.occasion(why),
                         answering,
                         free,
-                        scope.prompt.tokens(),
-                        scope.prompt.named(),
+                        scope.prompt,
                         answering.size() == candidates.size() ? known : null,
                         scope.queued(),
                         others,

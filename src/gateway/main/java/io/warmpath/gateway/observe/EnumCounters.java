@@ -3,6 +3,7 @@ package io.warmpath.gateway.observe;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -52,6 +53,18 @@ public final class EnumCounters<E extends Enum<E>> {
         if (counter != null) {
             counter.increment();
         }
+    }
+
+    /** Of those that have been counted. */
+    Map<E, Long> counts() {
+        Map<E, Long> counts = new LinkedHashMap<>();
+        counters.forEach(
+                (constant, counter) -> {
+                    if (counter.count() > 0) {
+                        counts.put(constant, (long) counter.count());
+                    }
+                });
+        return counts;
     }
 
     /** Takes them out of the registry. */

@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.warmpath.gateway.request.BodyMemory;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RouterMode;
 import java.time.Duration;
 import java.util.Map;
@@ -78,13 +79,24 @@ public final class FlowMetrics {
 
     /** Why a request was routed by load alone. */
     public enum WithoutTokens {
-        /** Tools, images, batches, or a model without a tokenizer. */
-        UNKNOWN,
+        /** Tools, images, or a model without a tokenizer. */
+        UNKNOWN(NotExact.TOKENS_UNKNOWN),
         /** The tokenising queue was full. */
-        QUEUE_FULL,
-        FAILED,
+        QUEUE_FULL(NotExact.TOKENS_LATE),
+        FAILED(NotExact.TOKENS_FAILED),
         /** Took longer than the deadline. */
-        LATE
+        LATE(NotExact.TOKENS_LATE);
+
+        private final NotExact reason;
+
+        WithoutTokens(NotExact reason) {
+            this.reason = reason;
+        }
+
+        /** Why nothing is predicted then. */
+        public NotExact reason() {
+            return reason;
+        }
     }
 
     /** What came of asking an engine for a prompt's token ids. */

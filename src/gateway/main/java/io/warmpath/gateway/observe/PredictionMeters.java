@@ -2,6 +2,7 @@ package io.warmpath.gateway.observe;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.warmpath.routing.NotExact;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -19,6 +20,7 @@ public final class PredictionMeters {
     private final Counter predictedTokens;
     private final Counter reportedTokens;
     private final EnumCounters<Prediction> all;
+    private final EnumCounters<NotExact> notExact;
     private final Map<String, EnumCounters<Prediction>> byWorker = new ConcurrentHashMap<>();
 
     PredictionMeters(MeterRegistry registry) {
@@ -42,6 +44,13 @@ public final class PredictionMeters {
                         "result",
                         "warmpath.predictions",
                         "Predicted against reported cached tokens, per request");
+        notExact =
+                new EnumCounters<>(
+                        registry,
+                        NotExact.class,
+                        "reason",
+                        "warmpath.predictions.not.exact",
+                        "Answers whose cached tokens were not predicted, or not exactly, by why");
     }
 
     /**
@@ -65,6 +74,16 @@ public final class PredictionMeters {
                         : predicted > reported ? Prediction.OVER : Prediction.UNDER;
         all.count(p);
         byWorker.computeIfAbsent(worker, this::ofWorker).count(p);
+    }
+
+    /** A worker has answered, and what it reports as cached may be another number. */
+    public void notExact(NotExact reason) {
+        notExact.count(reason);
+    }
+
+    /** Answers by reason, of those that there were. */
+    public Map<NotExact, Long> notExact() {
+        return notExact.counts();
     }
 
     private EnumCounters<Prediction> ofWorker(String worker) {

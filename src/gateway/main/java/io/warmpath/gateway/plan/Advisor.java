@@ -14,15 +14,15 @@ import io.warmpath.gateway.observe.Occasion;
 import io.warmpath.gateway.observe.TraceIds;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.request.Visits;
 import io.warmpath.load.LoadBook;
-import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jboss.logging.Logger;
@@ -120,15 +120,15 @@ public final class Advisor {
                 context,
                 question,
                 reply,
-                (all, tokens) -> {
+                (all, prompt) -> {
                     List<Candidate> free =
                             asRequest ? parts.admission().free(request.model(), all) : all;
                     if (Entrance.isBusy(parts.planner(), request, all, free)) {
                         reply.refused(Entrance.overloaded(parts, request, Overload.BUSY));
                     } else {
                         reply.decided(
-                                parts.planner().dryRun(request, free, tokens, question::whyNot),
-                                tokens != null && !tokens.isText());
+                                parts.planner().dryRun(request, free, prompt, question::whyNot),
+                                areKnown(prompt));
                     }
                 });
     }
@@ -143,7 +143,7 @@ public final class Advisor {
         Wish wish = wished.named(planning.models(), Visits.of(context));
         reservations.refuseIfTaken(wish.id());
         Caller caller = new Caller(context, wish, reply);
-        ask(context, wish.question(), reply, (all, tokens) -> caller.enter(tokens));
+        ask(context, wish.question(), reply, (all, prompt) -> caller.enter(prompt));
         return caller::gone;
     }
 
@@ -153,7 +153,7 @@ public final class Advisor {
         private final Wish wish;
         private final Reply reply;
         private final Entrance entrance;
-        private @Nullable EnginePrompts tokens;
+        private AskedPrompt prompt = new AskedPrompt(planning.tokens());
         private boolean gone;
 
         Caller(Context context, Wish wish, Reply reply) {
@@ -165,10 +165,10 @@ public final class Advisor {
                             parts, wish.question().request(), () -> allowed(wish.question()), this);
         }
 
-        void enter(@Nullable EnginePrompts promptTokens) {
+        void enter(AskedPrompt asked) {
             if (!gone) {
-                tokens = promptTokens;
-                entrance.enter(context, promptTokens, wish.mayWait());
+                prompt = asked;
+                entrance.enter(context, asked.tokens(), wish.mayWait());
             }
         }
 
@@ -190,7 +190,6 @@ public final class Advisor {
         public void start(
                 List<Candidate> candidates, @Nullable List<PrefixMatch> known, Waited waited) {
             InferenceRequest request = wish.question().request();
-            List<PromptBlocks> named = new ArrayList<>(1);
             RoutingDecision decision =
                     parts.planner()
                             .decide(
@@ -198,8 +197,7 @@ public final class Advisor {
                                     occasion(request),
                                     candidates,
                                     List.of(),
-                                    tokens,
-                                    named,
+                                    prompt,
                                     known,
                                     waited.nanos(),
                                     wish.question()::whyNot,
@@ -209,11 +207,11 @@ public final class Advisor {
                     context.owner(),
                     wish.id(),
                     decision,
-                    AskedPrompt.blocksOn(decision.chosen().candidate().worker(), tokens, named),
+                    prompt.blocks(decision.chosen().candidate().worker()),
                     request.hints().expectedOutput(),
                     wish.timeToLive());
-            parts.planner().booked(request, decision, tokens);
-            reply.decided(decision, tokens != null && !tokens.isText());
+            parts.planner().booked(request, decision, prompt.tokens());
+            reply.decided(decision, areKnown(prompt));
         }
 
         @Override
@@ -235,7 +233,12 @@ public final class Advisor {
     private static final double NO_DRAW = 0;
 
     private interface Decide {
-        void on(List<Candidate> candidates, @Nullable EnginePrompts tokens);
+        void on(List<Candidate> candidates, AskedPrompt prompt);
+    }
+
+    private static boolean areKnown(AskedPrompt prompt) {
+        EnginePrompts tokens = prompt.tokens();
+        return tokens != null && !tokens.isGuess();
     }
 
     private void ask(Context context, Question question, Reply reply, Decide decide) {
@@ -251,22 +254,38 @@ public final class Advisor {
                         context,
                         request,
                         Planner.anybody(now, request.model(), List.of()),
-                        tokens -> {
-                            try {
-                                List<Candidate> candidates = candidates(question);
-                                if (candidates.isEmpty()) {
-                                    reply.refused(
-                                            new GatewayError.NoHealthyWorker(
-                                                    request.model(), parts.retryAfter()));
-                                } else {
-                                    decide.on(candidates, tokens);
-                                }
-                            } catch (GatewayException e) {
-                                reply.refused(e.error());
-                            } catch (RuntimeException e) {
-                                bug(request, e, reply);
+                        new TokenStep.Next() {
+                            @Override
+                            public void tokens(@Nullable EnginePrompts tokens) {
+                                AskedPrompt prompt = new AskedPrompt(planning.tokens());
+                                prompt.known(tokens);
+                                decide(question, prompt, reply, decide);
+                            }
+
+                            @Override
+                            public void without(NotExact why) {
+                                AskedPrompt prompt = new AskedPrompt(planning.tokens());
+                                prompt.unknown(why);
+                                decide(question, prompt, reply, decide);
                             }
                         });
+    }
+
+    private void decide(Question question, AskedPrompt prompt, Reply reply, Decide decide) {
+        InferenceRequest request = question.request();
+        try {
+            List<Candidate> candidates = candidates(question);
+            if (candidates.isEmpty()) {
+                reply.refused(
+                        new GatewayError.NoHealthyWorker(request.model(), parts.retryAfter()));
+            } else {
+                decide.on(candidates, prompt);
+            }
+        } catch (GatewayException e) {
+            reply.refused(e.error());
+        } catch (RuntimeException e) {
+            bug(request, e, reply);
+        }
     }
 
     private static void bug(InferenceRequest request, RuntimeException cause, Reply reply) {

@@ -30,6 +30,7 @@ import io.warmpath.prefix.Tier;
 import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.Part;
 import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.Router;
@@ -70,6 +71,7 @@ public final class Planner {
     private final LongSupplier nanoTime;
     private final @Nullable HotPrompts hot;
     private final Splitting splitting;
+    private final Expectation expectation;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -102,6 +104,9 @@ public final class Planner {
         this.router = router;
         this.load = load;
         this.metrics = metrics;
+        this.expectation =
+                new Expectation(
+                        this::matches, events, overlaps != Overlaps.NONE, shared != null);
     }
 
     /**
@@ -115,6 +120,14 @@ public final class Planner {
         /** The decision that says what of the prompt was cached where it is computed. */
         public RoutingDecision computing() {
             return prefill == null ? decision : prefill.decision;
+        }
+
+        /** The same, where the engine will report something else than was predicted. */
+        public Decided notExact(NotExact why) {
+            return new Decided(
+                    decision.predicting(decision.chosen().cachedTokens(), why),
+                    noted,
+                    prefill == null ? null : prefill.notExact(why));
         }
     }
 
@@ -146,9 +159,8 @@ public final class Planner {
      * @param occasion for the log of decisions
      * @param candidates not empty
      * @param prefills who can compute the prompt for those of them that only decode
-     * @param tokens the prompt, or null when it is not known
+     * @param prompt what is known of it; its blocks get names
      * @param known what the index answered already; null: it is asked
-     * @param named its blocks by name, one entry per block size met so far; added to
      * @param queuedNanos how long it has waited
      * @param others why a ready worker or rank is not among the candidates
      * @param trace gets how long it took; null: the request is not traced
@@ -158,8 +170,7 @@ public final class Planner {
             Occasion occasion,
             List<Candidate> candidates,
             List<Candidate> prefills,
-            @Nullable EnginePrompts tokens,
-            List<PromptBlocks> named,
+            AskedPrompt prompt,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
             Function<Worker, String> others,
@@ -169,16 +180,16 @@ public final class Planner {
                     request,
                     occasion,
                     candidates,
-                    Part.WHOLE,
+                    request.form().part(),
                     TransferCost.NONE,
-                    tokens,
-                    named,
+                    prompt,
                     known,
                     queuedNanos,
                     others,
                     trace,
                     null);
         }
+        EnginePrompts tokens = prompt.tokens();
         // Once for all that can do a part of it.
         Set<Candidate> all = new LinkedHashSet<>(candidates);
         all.addAll(prefills);
@@ -193,7 +204,7 @@ public final class Planner {
                                         held,
                                         part,
                                         transfer,
-                                        tokens,
+                                        prompt,
                                         others),
                         candidates,
                         prefills,
@@ -212,8 +223,7 @@ public final class Planner {
                                 plan.prefills(),
                                 Part.PREFILL,
                                 TransferCost.NONE,
-                                tokens,
-                                named,
+                                prompt,
                                 held,
                                 queuedNanos,
                                 others,
@@ -226,8 +236,7 @@ public final class Planner {
                         plan.candidates(),
                         plan.part(),
                         plan.transferFrom(prefill == null ? null : prefill.decision),
-                        tokens,
-                        named,
+                        prompt,
                         held,
                         queuedNanos,
                         others,
@@ -245,8 +254,7 @@ public final class Planner {
             List<Candidate> candidates,
             Part part,
             TransferCost transfer,
-            @Nullable EnginePrompts tokens,
-            List<PromptBlocks> named,
+            AskedPrompt prompt,
             @Nullable List<PrefixMatch> known,
             long queuedNanos,
             Function<Worker, String> others,
@@ -258,11 +266,14 @@ public final class Planner {
                 ask(
                         request,
                         candidates,
-                        tokens,
-                        named,
+                        prompt,
+                        prompt.named(),
                         known,
                         circumstances(
-                                request, tokens, queuedNanos, inFull ? candidates : List.of()),
+                                request,
+                                prompt.tokens(),
+                                queuedNanos,
+                                inFull ? candidates : List.of()),
                         part,
                         transfer,
                         inFull ? RoutingRequest.Detail.ALL : RoutingRequest.Detail.CHOSEN,
@@ -285,9 +296,16 @@ public final class Planner {
     RoutingDecision dryRun(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable EnginePrompts tokens,
+            AskedPrompt prompt,
             Function<Worker, String> others) {
-        return dryRun(request, candidates, null, Part.WHOLE, TransferCost.NONE, tokens, others);
+        return dryRun(
+                request,
+                candidates,
+                null,
+                request.form().part(),
+                TransferCost.NONE,
+                prompt,
+                others);
     }
 
     private RoutingDecision dryRun(
@@ -296,15 +314,15 @@ public final class Planner {
             @Nullable List<PrefixMatch> known,
             Part part,
             TransferCost transfer,
-            @Nullable EnginePrompts tokens,
+            AskedPrompt prompt,
             Function<Worker, String> others) {
         return ask(
                 request,
                 candidates,
-                tokens,
+                prompt,
                 new ArrayList<>(1),
                 known,
-                circumstances(request, tokens, 0, candidates),
+                circumstances(request, prompt.tokens(), 0, candidates),
                 part,
                 transfer,
                 RoutingRequest.Detail.DRY_RUN,
@@ -315,7 +333,7 @@ public final class Planner {
     private RoutingDecision ask(
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable EnginePrompts tokens,
+            AskedPrompt prompt,
             List<PromptBlocks> named,
             @Nullable List<PrefixMatch> known,
             Circumstances circumstances,
@@ -324,6 +342,7 @@ public final class Planner {
             RoutingRequest.Detail detail,
             List<Ineligible> ineligible,
             Tracing.@Nullable Trace trace) {
+        EnginePrompts tokens = prompt.tokens();
         long asked = nanoTime.getAsLong();
         if (tokens != null && tokens.isOne() && !candidates.isEmpty()) {
             name(request, candidates, tokens.of(candidates.getFirst().worker().kind()), named);
@@ -358,7 +377,7 @@ public final class Planner {
             trace.step("match", asked, began);
             trace.step("decide", began, chosen);
         }
-        return decision;
+        return expectation.of(request, prompt, decision);
     }
 
     private Circumstances circumstances(
@@ -381,7 +400,7 @@ public final class Planner {
      * Engines that have other ids of such prompts: what they say they hold is not found by ours.
      */
     private Set<EngineKind> drifted(InferenceRequest request, EnginePrompts prompt) {
-        return overlaps.reportedByEngines() && !prompt.isText()
+        return overlaps.reportedByEngines() && !prompt.isGuess()
                 ? selfCheck.distrusted(request.model(), request.prompt())
                 : Set.of();
     }
@@ -393,8 +412,11 @@ public final class Planner {
         if (tokens == null) {
             return;
         }
+        for (EnginePrompts one : tokens.several()) {
+            booked(request, decision, one);
+        }
         PromptContent prompt = tokens.of(to.worker().kind());
-        if (prompt.length() == 0) {
+        if (prompt.length() == 0 || tokens.isSeveral()) {
             return;
         }
         try {
@@ -511,6 +533,13 @@ public final class Planner {
             InferenceRequest request, List<Candidate> candidates, @Nullable EnginePrompts tokens) {
         if (tokens == null) {
             return List.of();
+        }
+        if (tokens.isSeveral()) {
+            return PrefixMatch.together(
+                    tokens.several().stream()
+                            .map(one -> matches(request, candidates, one))
+                            .toList(),
+                    tokens.several().stream().mapToInt(EnginePrompts::length).toArray());
         }
         long began = nanoTime.getAsLong();
         try {

@@ -3,6 +3,7 @@ package io.warmpath.gateway.prompt;
 import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.load.PromptBlocks;
+import io.warmpath.routing.NotExact;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -16,6 +17,7 @@ public final class AskedPrompt {
     private final TokenStep tokenStep;
     private final List<PromptBlocks> named = new ArrayList<>(1);
     private @Nullable EnginePrompts tokens;
+    private NotExact whyUnknown = NotExact.LOAD_ALONE;
 
     public AskedPrompt(TokenStep tokenStep) {
         this.tokenStep = tokenStep;
@@ -23,6 +25,17 @@ public final class AskedPrompt {
 
     public void known(@Nullable EnginePrompts tokens) {
         this.tokens = tokens;
+    }
+
+    /** Nothing is known of it. */
+    public void unknown(NotExact why) {
+        tokens = null;
+        whyUnknown = why;
+    }
+
+    /** Of a prompt that is not known. */
+    public NotExact whyUnknown() {
+        return whyUnknown;
     }
 
     /** The names of its blocks stay. */
@@ -41,7 +54,7 @@ public final class AskedPrompt {
 
     /** In tokens; 0 when it is not known but by its text, or no longer. */
     public int length(Worker on) {
-        return tokens == null || tokens.isText() ? 0 : tokens.of(on.kind()).length();
+        return tokens == null || tokens.isGuess() ? 0 : tokens.of(on.kind()).length();
     }
 
     /** The prompt as that worker has it; null when it is not known, or no longer. */
@@ -62,22 +75,12 @@ public final class AskedPrompt {
 
     /** Its blocks as this worker cuts them; one when the prompt is not known. */
     public PromptBlocks blocks(Worker on) {
-        return blocksOn(on, tokens, named);
-    }
-
-    /**
-     * The prompt as it is booked on this worker.
-     *
-     * @param named as filled by a decision
-     */
-    public static PromptBlocks blocksOn(
-            Worker worker, @Nullable EnginePrompts tokens, List<PromptBlocks> named) {
-        PromptBlocks known = find(named, worker.blockSize());
+        PromptBlocks known = find(named, on.blockSize());
         return known != null
                 ? known
                 : PromptBlocks.unnamed(
-                        worker.blockSize(),
-                        tokens == null ? 1 : Math.max(1, tokens.of(worker.kind()).length()));
+                        on.blockSize(),
+                        tokens == null ? 1 : Math.max(1, tokens.of(on.kind()).length()));
     }
 
     /** Those of this block size; null: it was not met yet. */

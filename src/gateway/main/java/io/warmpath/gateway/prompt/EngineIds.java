@@ -103,6 +103,7 @@ public final class EngineIds {
                 && request.body().length() <= MAX_BODY_BYTES
                 && !(request.prompt() instanceof PromptInput.Opaque)
                 && !(request.prompt() instanceof PromptInput.Ids)
+                && !(request.prompt() instanceof PromptInput.Several)
                 && models.test(request.model());
     }
 

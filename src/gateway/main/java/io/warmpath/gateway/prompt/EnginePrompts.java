@@ -1,10 +1,12 @@
 package io.warmpath.gateway.prompt;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.PromptKnown;
 import io.warmpath.routing.SharedView;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.template.TextChunks;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +25,8 @@ public final class EnginePrompts {
     private final PromptContent other;
     private final @Nullable SharedView shared;
     private final PromptKnown known;
+    private final List<EnginePrompts> several;
+    private final @Nullable NotExact whyNothing;
 
     private EnginePrompts(
             PromptContent vllm,
@@ -30,7 +34,20 @@ public final class EnginePrompts {
             PromptContent other,
             @Nullable SharedView shared,
             PromptKnown known) {
+        this(vllm, sglang, other, shared, known, List.of(), null);
+    }
+
+    private EnginePrompts(
+            PromptContent vllm,
+            PromptContent sglang,
+            PromptContent other,
+            @Nullable SharedView shared,
+            PromptKnown known,
+            List<EnginePrompts> several,
+            @Nullable NotExact whyNothing) {
         this.known = known;
+        this.several = several;
+        this.whyNothing = whyNothing;
         this.vllm = vllm;
         this.sglang = sglang;
         this.other = other;
@@ -39,6 +56,30 @@ public final class EnginePrompts {
 
     static EnginePrompts same(PromptContent prompt) {
         return new EnginePrompts(prompt, prompt, prompt, null, PromptKnown.TOKENS);
+    }
+
+    /** Nothing is known, for this reason. */
+    static EnginePrompts nothing(NotExact why) {
+        PromptContent none = PromptContent.UNKNOWN;
+        return new EnginePrompts(
+                none, none, none, null, PromptKnown.TOKENS, List.of(), why);
+    }
+
+    /** Several prompts of one request, each the same for all kinds; together they have a length. */
+    static EnginePrompts of(List<EnginePrompts> several) {
+        long tokens = 0;
+        for (EnginePrompts one : several) {
+            tokens += one.length();
+        }
+        PromptContent all = PromptContent.counted((int) Math.min(Integer.MAX_VALUE, tokens));
+        return new EnginePrompts(
+                all, all, all, null, PromptKnown.TOKENS, List.copyOf(several), null);
+    }
+
+    /** A prompt that nobody reads, of a request of so many bytes. */
+    static EnginePrompts unread(int bytes) {
+        PromptContent prompt = PromptContent.counted(TextChunks.guess(bytes));
+        return new EnginePrompts(prompt, prompt, prompt, null, PromptKnown.LENGTH);
     }
 
     /** A prompt of which only its text is known. */
@@ -76,9 +117,24 @@ public final class EnginePrompts {
         return known;
     }
 
-    /** Its text alone is known. */
-    public boolean isText() {
-        return known == PromptKnown.TEXT;
+    /** Its text or its length alone is known. */
+    public boolean isGuess() {
+        return known.isGuess();
+    }
+
+    /** It is several prompts. */
+    public boolean isSeveral() {
+        return !several.isEmpty();
+    }
+
+    /** Each of several prompts, in the request's order; empty: it is one. */
+    public List<EnginePrompts> several() {
+        return several;
+    }
+
+    /** Null: something is known, or may become known. */
+    @Nullable NotExact whyNothing() {
+        return whyNothing;
     }
 
     /** What pools hold of it; null: none was asked. */

@@ -65,6 +65,7 @@ public final class HotPrompts {
             case PromptInput.Conversation chat ->
                     chat.chars() <= MOST_CHAT_CHARS ? text(chat.source().get().messages()) : "";
             case PromptInput.Ids ids -> "";
+            case PromptInput.Several several -> "";
             case PromptInput.Opaque opaque -> "";
         };
     }

@@ -55,6 +55,30 @@ public final class PromptContent {
         return new PromptContent(text.tokens(), NO_IDS, List.of(), text);
     }
 
+    /** Its length alone. */
+    static PromptContent counted(int tokens) {
+        return new PromptContent(tokens, NO_IDS, List.of(), null);
+    }
+
+    /** It has a length, and nothing to be looked up by. */
+    private boolean isCounted() {
+        return hashed.isEmpty() && length > ids.length;
+    }
+
+    /** Leading blocks of this size that both have; 0 where one of them is not known in such. */
+    public int common(PromptContent other, int blockSize) {
+        HashedPrompt mine = find(blockSize);
+        HashedPrompt theirs = other.find(blockSize);
+        int same =
+                mine != null && theirs != null
+                        ? Arrays.mismatch(mine.hashes(), theirs.hashes())
+                        : Arrays.mismatch(ids, other.ids);
+        if (mine != null && theirs != null) {
+            return same < 0 ? mine.hashes().length : same;
+        }
+        return (same < 0 ? ids.length : same) / blockSize;
+    }
+
     /** Null: its tokens are known, or nothing is. */
     @Nullable TextChunks text() {
         return text;
@@ -72,7 +96,7 @@ public final class PromptContent {
 
     /** Null: its blocks of this size are not known. */
     @Nullable PrefixQuery query(int blockSize, PrefixSpace space) {
-        if (text != null) {
+        if (isCounted()) {
             return null;
         }
         if (hashed.isEmpty()) {
@@ -95,7 +119,7 @@ public final class PromptContent {
 
     /** By name; without names where its blocks of this size are not known. */
     public PromptBlocks named(LoadBook load, String model, String salt, int blockSize) {
-        if (text != null) {
+        if (isCounted()) {
             return PromptBlocks.unnamed(blockSize, length);
         }
         if (hashed.isEmpty()) {

@@ -11,6 +11,8 @@ import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.prefix.HashedPrompt;
 import io.warmpath.prefix.PrefixIndex;
+import io.warmpath.routing.NotExact;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.tokens.LookUp;
 import io.warmpath.tokens.PromptIndex;
@@ -24,6 +26,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * asked what they hold of it.
  *
  * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
- * loop, with null when nothing is known.
+ * loop, with the reason when nothing is known.
  */
 public final class TokenStep {
     private static final Logger LOG = Logger.getLogger(TokenStep.class);
@@ -50,6 +53,11 @@ public final class TokenStep {
     /** What follows. */
     public interface Next {
         void tokens(@Nullable EnginePrompts prompt);
+
+        /** Nothing is known, for this reason. */
+        default void without(NotExact why) {
+            tokens(null);
+        }
 
         /** The tokens are known; the pools are asked now. */
         default void asksPools() {}
@@ -101,12 +109,38 @@ public final class TokenStep {
         Next next =
                 pools == null
                         ? then
-                        : prompt -> askPools(pools, context, request, candidates, prompt, then);
+                        : new Next() {
+                            @Override
+                            public void tokens(@Nullable EnginePrompts prompt) {
+                                askPools(pools, context, request, candidates, prompt, then);
+                            }
+
+                            @Override
+                            public void without(NotExact why) {
+                                then.without(why);
+                            }
+                        };
         boolean unread = request.passThrough() && request.prompt() instanceof PromptInput.Opaque;
-        if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
-            next.tokens(null); // the decision does not look at them
+        if (unread && request.form().part() == Part.PREFILL && mode.looksAtTokens()) {
+            next.tokens(EnginePrompts.unread(request.body().length()));
+        } else if (unread || (!mode.looksAtTokens() && !request.form().explain())) {
+            next.without(NotExact.LOAD_ALONE); // the decision does not look at them
         } else if (engineIds.asks(request)) {
-            make(context, request, candidates, ids -> ask(context, request, candidates, ids, next));
+            make(
+                    context,
+                    request,
+                    candidates,
+                    new Next() {
+                        @Override
+                        public void tokens(@Nullable EnginePrompts made) {
+                            ask(context, request, candidates, Objects.requireNonNull(made), next);
+                        }
+
+                        @Override
+                        public void without(NotExact why) {
+                            next.without(why); // they would give it, but something is wrong or slow
+                        }
+                    });
         } else {
             make(context, request, candidates, next);
         }
@@ -119,8 +153,8 @@ public final class TokenStep {
             List<Candidate> candidates,
             @Nullable EnginePrompts prompt,
             Next next) {
-        if (prompt == null || prompt.isText()) {
-            next.tokens(prompt); // pools name blocks by their tokens
+        if (prompt == null || prompt.isGuess() || prompt.isSeveral()) {
+            next.tokens(prompt); // pools name blocks by the tokens of one prompt
             return;
         }
         next.asksPools();
@@ -137,12 +171,8 @@ public final class TokenStep {
             Context context,
             InferenceRequest request,
             List<Candidate> candidates,
-            @Nullable EnginePrompts made,
+            EnginePrompts made,
             Next next) {
-        if (made == null) {
-            next.tokens(null); // they would give it, but something is wrong or slow
-            return;
-        }
         engineIds.complete(
                 context,
                 request,
@@ -166,11 +196,16 @@ public final class TokenStep {
         }
         Set<EngineProfile> engines = Engines.of(candidates);
         LookUp lookUp = lookUp(request, candidates);
+        if (request.prompt() instanceof PromptInput.Several) {
+            Later how = request.body().length() <= QUICK_CHARS ? Later.BRIEF : Later.LENGTHY;
+            offload(context, () -> compute(request, engines, lookUp), how, next);
+            return;
+        }
         Later later = null;
         Map<EngineProfile, PromptContent> made = new EnumMap<>(EngineProfile.class);
         long begin = nanoTime.getAsLong();
         try {
-            for (EngineProfile engine : asked(request, engines)) {
+            for (EngineProfile engine : asked(request.prompt(), engines)) {
                 PromptTokens.AtOnce one =
                         lookUp == null
                                 ? tokens.atOnce(request.model(), request.prompt(), engine)
@@ -183,12 +218,11 @@ public final class TokenStep {
             }
         } catch (RuntimeException | LinkageError e) {
             // LinkageError: the tokenizer's native library is loaded on first use.
-            next.tokens(failed(e));
+            give(next, failed(e));
             return;
         }
         if (later != null) {
-            LookUp asked = lookUp;
-            offload(context, () -> compute(request, engines, asked), later, next);
+            offload(context, () -> compute(request, engines, lookUp), later, next);
             return;
         }
         EnginePrompts prompt = counted(request, prompts(made), begin);
@@ -202,18 +236,17 @@ public final class TokenStep {
     /** The prompt's tokens cannot be known. */
     private void unknown(Context context, InferenceRequest request, Next next) {
         if (!takesTexts || TextChunks.isQuick(request.prompt(), QUICK_CHARS)) {
-            next.tokens(text(request));
+            give(next, text(request));
         } else {
             offload(context, () -> text(request), Later.BRIEF, next);
         }
     }
 
     /**
-     * The chunks of text that stand for unknown tokens. Any thread; never throws.
-     *
-     * @return null when there is none
+     * The chunks of text that stand for unknown tokens, or nothing and why. Any thread; never
+     * throws.
      */
-    private @Nullable EnginePrompts text(InferenceRequest request) {
+    private EnginePrompts text(InferenceRequest request) {
         Optional<TextChunks> text = Optional.empty();
         if (takesTexts) {
             try {
@@ -225,8 +258,7 @@ public final class TokenStep {
             }
         }
         if (text.isEmpty()) {
-            metrics.withoutTokens(WithoutTokens.UNKNOWN);
-            return null;
+            return nothing(WithoutTokens.UNKNOWN);
         }
         metrics.byText();
         return EnginePrompts.of(text.get());
@@ -272,7 +304,7 @@ public final class TokenStep {
      * @param make never throws
      */
     private void offload(
-            Context context, Supplier<@Nullable EnginePrompts> make, Later later, Next next) {
+            Context context, Supplier<EnginePrompts> make, Later later, Next next) {
         Handover handover = new Handover(context, next);
         Runnable work = () -> handover.deliver(make.get());
         try {
@@ -281,8 +313,7 @@ public final class TokenStep {
                 case LENGTHY -> threads.lengthy(work);
             }
         } catch (RejectedExecutionException e) {
-            metrics.withoutTokens(WithoutTokens.QUEUE_FULL);
-            next.tokens(null);
+            give(next, nothing(WithoutTokens.QUEUE_FULL));
             return;
         }
         handover.timer =
@@ -290,25 +321,46 @@ public final class TokenStep {
     }
 
     /** Any thread; never throws. */
-    private @Nullable EnginePrompts compute(
+    private EnginePrompts compute(
             InferenceRequest request, Set<EngineProfile> engines, @Nullable LookUp lookUp) {
         long begin = nanoTime.getAsLong();
         try {
-            Map<EngineProfile, PromptContent> made = new EnumMap<>(EngineProfile.class);
-            for (EngineProfile engine : asked(request, engines)) {
-                PromptTokens.AtOnce one =
-                        lookUp == null
-                                ? new PromptTokens.Made(
-                                        tokens.tokens(request.model(), request.prompt(), engine))
-                                : tokens.matched(request.model(), request.prompt(), engine, lookUp);
-                made.put(engine, content(one, lookUp));
-            }
-            EnginePrompts prompt = counted(request, prompts(made), begin);
+            EnginePrompts prompt = counted(request, made(request, engines, lookUp), begin);
             return prompt == null ? text(request) : prompt;
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
             // The last one is of memory outside the heap: the JVM ends where the heap is used up.
             return failed(e);
         }
+    }
+
+    /** Null: no engine's is known, or not all of several. */
+    private @Nullable EnginePrompts made(
+            InferenceRequest request, Set<EngineProfile> engines, @Nullable LookUp lookUp) {
+        if (!(request.prompt() instanceof PromptInput.Several several)) {
+            return made(request.model(), request.prompt(), engines, lookUp);
+        }
+        List<EnginePrompts> all = new ArrayList<>(several.prompts().size());
+        for (PromptInput prompt : several.prompts()) {
+            EnginePrompts one = made(request.model(), prompt, engines, lookUp);
+            if (one == null) {
+                return null;
+            }
+            all.add(one);
+        }
+        return EnginePrompts.of(all);
+    }
+
+    private @Nullable EnginePrompts made(
+            String model, PromptInput prompt, Set<EngineProfile> engines, @Nullable LookUp lookUp) {
+        Map<EngineProfile, PromptContent> made = new EnumMap<>(EngineProfile.class);
+        for (EngineProfile engine : asked(prompt, engines)) {
+            PromptTokens.AtOnce one =
+                    lookUp == null
+                            ? new PromptTokens.Made(tokens.tokens(model, prompt, engine))
+                            : tokens.matched(model, prompt, engine, lookUp);
+            made.put(engine, content(one, lookUp));
+        }
+        return prompts(made);
     }
 
     /** Null: it is not known here, and no engine is asked. */
@@ -322,10 +374,23 @@ public final class TokenStep {
         return prompt;
     }
 
-    private @Nullable EnginePrompts failed(Throwable e) {
-        metrics.withoutTokens(WithoutTokens.FAILED);
+    private EnginePrompts failed(Throwable e) {
         health.failed(e);
-        return null;
+        return nothing(WithoutTokens.FAILED);
+    }
+
+    private EnginePrompts nothing(WithoutTokens why) {
+        metrics.withoutTokens(why);
+        return EnginePrompts.nothing(why.reason());
+    }
+
+    private static void give(Next next, EnginePrompts prompt) {
+        NotExact why = prompt.whyNothing();
+        if (why == null) {
+            next.tokens(prompt);
+        } else {
+            next.without(why);
+        }
     }
 
     /**
@@ -339,10 +404,8 @@ public final class TokenStep {
     }
 
     /** One engine stands for all where they do not differ. */
-    private static Set<EngineProfile> asked(InferenceRequest request, Set<EngineProfile> engines) {
-        boolean same =
-                request.prompt() instanceof PromptInput.Ids
-                        || request.prompt() instanceof PromptInput.Text;
+    private static Set<EngineProfile> asked(PromptInput prompt, Set<EngineProfile> engines) {
+        boolean same = prompt instanceof PromptInput.Ids || prompt instanceof PromptInput.Text;
         return same && engines.size() > 1 ? Set.of(engines.iterator().next()) : engines;
     }
 
@@ -367,13 +430,13 @@ public final class TokenStep {
             this.next = next;
         }
 
-        void deliver(@Nullable EnginePrompts prompt) {
+        void deliver(EnginePrompts prompt) {
             context.runOnContext(
                     v -> {
                         if (!done) {
                             done = true;
                             context.owner().cancelTimer(timer);
-                            next.tokens(prompt);
+                            give(next, prompt);
                         }
                     });
         }
@@ -381,8 +444,7 @@ public final class TokenStep {
         void late() {
             if (!done) {
                 done = true;
-                metrics.withoutTokens(WithoutTokens.LATE);
-                next.tokens(null);
+                give(next, nothing(WithoutTokens.LATE));
             }
         }
     }

@@ -4,6 +4,8 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.access.Visit;
 import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.routing.NotExact;
+import io.warmpath.routing.Part;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.routing.TaintRules;
 import io.warmpath.tokens.template.PromptInput;
@@ -30,6 +32,9 @@ public record InferenceRequest(
         RequestHints hints,
         BodyEdits edits,
         Form form) {
+    /** More at once, as one client may ask for, are booked as these. */
+    private static final int MOST_DECODES = 128;
+
     private static final PromptInput NO_PROMPT = new PromptInput.Opaque("answered already");
 
     /**
@@ -99,17 +104,41 @@ public record InferenceRequest(
      * @param explain the client asked for the decision's reasons
      * @param passThrough of an API whose answer is not looked into, and mostly its prompt neither:
      *     embeddings, images, responses and the like
-     * @param undivided what is asked for that two workers cannot do between them
+     * @param part what an engine has to do: {@link Part#PREFILL} where there is nothing to decode
+     * @param prompts of it that were read; 1: it has one, or none that was
+     * @param answers to each prompt ({@code n}), at least 1
+     * @param notExact why it cannot be predicted what of it is cached; null: it can, as far as this
+     *     request itself goes
      * @param mostTokens an answer may have ({@code max_tokens}); 0 when not said
      */
     public record Form(
             boolean stream,
             boolean explain,
             boolean passThrough,
-            Undivided undivided,
+            Part part,
+            int prompts,
+            int answers,
+            @Nullable NotExact notExact,
             int mostTokens) {
         /** One answer in one piece. */
-        public static final Form WHOLE = new Form(false, false, false, Undivided.NONE, 0);
+        public static final Form WHOLE =
+                new Form(false, false, false, Part.WHOLE, 1, 1, null, 0);
+
+        /** What two workers cannot do between them. */
+        public boolean isUndivided() {
+            return answers > 1 || notExact == NotExact.PROMPT_LOGPROBS;
+        }
+
+        /** More than one prompt, read or not. */
+        public boolean isSeveral() {
+            return prompts > 1 || notExact == NotExact.SEVERAL_PROMPTS;
+        }
+
+        /** Answers that a worker has at the same time; 0: it decodes nothing. */
+        public int decodes() {
+            long all = (long) prompts * answers;
+            return part == Part.PREFILL ? 0 : (int) Math.min(all, MOST_DECODES);
+        }
     }
 
     public String requestId() {

@@ -39,6 +39,7 @@ public enum PromptForm {
             case PromptInput.Chat chat -> CHAT;
             case PromptInput.Conversation chat -> CONVERSATION;
             case PromptInput.Ids ids -> null;
+            case PromptInput.Several several -> null;
             case PromptInput.Opaque opaque -> null;
         };
     }

@@ -323,6 +323,12 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
         return new EventTrust(status.state(), credit(status.belief()));
     }
 
+    @Override
+    public EventView view(Candidate rank) {
+        EventFeed.Subscription found = source(rank);
+        return found == null ? EventView.NONE : found.state();
+    }
+
     /** When events of this worker last were applied, by {@link System#nanoTime}. Any thread. */
     public long lastEvent(Worker worker, long otherwise) {
         Entry entry = byWorker.get(worker.id());

@@ -29,7 +29,7 @@ export function explained(row, outcome) {
         <p>${row.reason}</p>
         <dl class="tiles">
             ${tile('Prompt tokens', count(row.prompt_tokens))}
-            ${tile('Cached, predicted', count(row.predicted_cached_tokens), row.prompt_tokens ? ` ${percent(row.predicted_cached_tokens / row.prompt_tokens)}` : '')}
+            ${tile('Cached, predicted', count(row.predicted_cached_tokens), row.not_exact ? ` ${row.not_exact.replaceAll('_', ' ')}` : row.prompt_tokens ? ` ${percent(row.predicted_cached_tokens / row.prompt_tokens)}` : '')}
             ${tile('Cached, reported', count(row.reported_cached_tokens))}
             ${tile('Cost', price(row.cost_model, row.cost))}
             ${tile('TTFT', millis(row.ttft_ms))}

@@ -123,7 +123,7 @@ function line(r) {
             ${r.attempt > 1 ? html`<br><span class="muted">attempt ${r.attempt}, ${r.cause}</span>` : nothing}`)}
         ${cell(C.who, html`${r.model}${r.tenant ? html`<br><span class="muted">${r.tenant}</span>` : nothing}`)}
         ${cell(C.prompt, count(r.prompt_tokens))}
-        ${cell(C.predicted, html`${count(r.predicted_cached_tokens)} <span class="muted">${r.prompt_tokens ? percent(r.predicted_cached_tokens / r.prompt_tokens) : ''}</span>`)}
+        ${cell(C.predicted, html`${count(r.predicted_cached_tokens)} <span class="muted">${r.prompt_tokens && r.predicted_cached_tokens !== undefined ? percent(r.predicted_cached_tokens / r.prompt_tokens) : ''}</span>`)}
         ${cell(C.reported, reported(r))}
         ${cell(C.worker, html`${r.worker}${r.dp_rank ? html` <span class="muted">rank ${r.dp_rank}</span>` : nothing}`)}
         ${cell(C.cost, html`${cost(r)}`)}
@@ -136,6 +136,7 @@ const cost = r => r.cost === undefined ? DASH : r.cost_model === 'latency' ? mil
 
 function reported(r) {
     if (r.reported_cached_tokens === undefined) return DASH;
+    if (r.predicted_cached_tokens === undefined) return count(r.reported_cached_tokens);
     const right = r.reported_cached_tokens === r.predicted_cached_tokens;
     return html`${count(r.reported_cached_tokens)} <span aria-hidden="true">${right ? '=' : '≠'}</span><span class="unseen">${right ? 'as predicted' : 'not as predicted'}</span>`;
 }

@@ -14,6 +14,7 @@ const P = {
     under: {name: 'More cached than predicted', number: true},
     tokens: {name: 'Cached tokens, 15 min: predicted, reported', number: true},
 };
+const N = {reason: {name: 'Reason'}, answers: {name: 'Answers', number: true}};
 const E = {
     source: {name: 'Source'},
     state: {name: 'State'},
@@ -62,6 +63,8 @@ export function start(root, context) {
             {name: 'predicted', values: past.predicted}, {name: 'reported', values: past.reported}]);
         render(html`
             ${table('Predictions by engine', Object.values(P), fleet.workers.map(predictions))}
+            <h2>Not predicted, or not exactly</h2>
+            ${fleet.gateway.not_exact.length ? table('Why, by answers since the start', Object.values(N), fleet.gateway.not_exact.map(reason)) : note('good', 'Every answer so far was predicted exactly, and its engine has said what was cached.')}
             <h2>Event sources</h2>
             ${sources.length ? table('What each rank tells of its cache', Object.values(E), sources.map(source)) : note('busy', 'No engine tells of its cache here: hit rates are guesses.')}
             <h2>Tokens</h2>
@@ -98,6 +101,8 @@ function predictions(w) {
     return html`<tr>${cell(P.worker, html`${w.name} <span class="muted">${w.kind} ${w.version}</span>`)}${cell(P.exact, part(p.equal))}${cell(P.over, part(p.over))}
         ${cell(P.under, part(p.under))}${cell(P.tokens, `${sum(w.history?.predicted_tokens)}, ${sum(w.history?.reported_tokens)}`)}</tr>`;
 }
+
+const reason = r => html`<tr>${cell(N.reason, html`${r.words}<br><span class="muted">${r.more}</span>`)}${cell(N.answers, short(r.answers))}</tr>`;
 
 function source(s) {
     return html`<tr>${cell(E.source, html`${s.worker} <span class="muted">rank ${s.dp_rank}</span><br><span class="muted">${s.endpoint ?? 'no source'}</span>`)}

@@ -14,7 +14,7 @@ import io.warmpath.api.request.RequestParser.Endpoint;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.request.InferenceRequest;
-import io.warmpath.gateway.request.Undivided;
+import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RouterOverrides;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
@@ -102,25 +102,82 @@ class RequestParserTest {
 
     @ParameterizedTest
     @CsvSource({
-        "CHAT,'\"n\":2,',SEVERAL",
-        "CHAT,'\"n\":1,',NONE",
-        "CHAT,'\"n\":null,',NONE",
-        "CHAT,'',NONE",
-        "CHAT,'\"prompt_logprobs\":0,',PROMPT_LOGPROBS",
-        "CHAT,'\"prompt_logprobs\":null,',NONE",
-        "CHAT,'\"echo\":true,\"logprobs\":true,',NONE", // nobody answers with the prompt's
-        "COMPLETIONS,'\"echo\":true,\"logprobs\":1,',PROMPT_LOGPROBS",
-        "COMPLETIONS,'\"echo\":true,\"logprobs\":null,',NONE",
-        "COMPLETIONS,'\"echo\":false,\"logprobs\":1,',NONE",
-        "COMPLETIONS,'\"logprobs\":1,',NONE"
+        "CHAT,'\"n\":2,',2,",
+        "CHAT,'\"n\":0,',1,",
+        "CHAT,'\"n\":99999999999,',2147483647,",
+        "CHAT,'\"n\":null,',1,",
+        "CHAT,'',1,",
+        "CHAT,'\"prompt_logprobs\":0,',1,PROMPT_LOGPROBS",
+        "CHAT,'\"prompt_logprobs\":null,',1,",
+        "CHAT,'\"echo\":true,\"logprobs\":true,',1,", // nobody answers with the prompt's
+        "CHAT,'\"extra_key\":\"k\",',1,EXTRA_KEY",
+        "CHAT,'\"truncate_prompt_tokens\":5,\"n\":3,',3,PROMPT_HIDDEN",
+        "COMPLETIONS,'\"echo\":true,\"logprobs\":1,',1,PROMPT_LOGPROBS",
+        "COMPLETIONS,'\"echo\":true,\"logprobs\":null,',1,",
+        "COMPLETIONS,'\"echo\":false,\"logprobs\":1,',1,",
+        "COMPLETIONS,'\"tools\":[1],',1,PROMPT_HIDDEN",
+        "COMPLETIONS,'\"logprobs\":1,',1,",
+        "SCORES,'\"n\":2,\"extra_key\":\"k\",',1,OTHER_API",
+        "EMBEDDINGS,'',1,OTHER_API",
+        "EMBEDDINGS,'\"input\":\"hi\",\"lora_path\":\"a\",',1,PROMPT_HIDDEN",
+        "EMBEDDINGS,'\"input\":\"hi\",\"prompt_logprobs\":1,',1,"
     })
-    void what_two_workers_cannot_do_is_known_of(Endpoint endpoint, String members, Undivided what) {
+    void what_cannot_be_predicted_of_a_request_is_known(
+            Endpoint endpoint, String members, int answers, NotExact why) {
         String prompt = endpoint == Endpoint.CHAT ? USER : "\"prompt\":\"hi\"";
         // A name with an escape is left to the slow reader.
         for (String model : new String[] {"model", "mode\\u006c"}) {
             String body = "{\"" + model + "\":\"m\"," + members + prompt + "}";
             InferenceRequest request = parse(endpoint, Buffer.buffer(body));
-            assertEquals(what, request.form().undivided(), body);
+            assertEquals(answers, request.form().answers(), body);
+            assertEquals(why, request.form().notExact(), body);
+            boolean whole = answers > 1 || why == NotExact.PROMPT_LOGPROBS;
+            assertEquals(whole, request.form().isUndivided(), body);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'\"a\"',1",
+        "'[\"a\"]',1",
+        "'[\"a\",\"b\"]',2",
+        "'[1,2]',1",
+        "'[[1,2]]',1",
+        "'[[1,2],[3],[4]]',3",
+        "'[\"a\",[1]]',2"
+    })
+    void each_of_several_prompts_is_read(String prompt, int prompts) {
+        for (String model : new String[] {"model", "mode\\u006c"}) {
+            String body = "{\"" + model + "\":\"m\",\"%s\":" + prompt + "}";
+            for (String[] api : new String[][] {{"prompt", "COMPLETIONS"}, {"input", "EMBEDDINGS"}}) {
+                InferenceRequest request =
+                        parse(Endpoint.valueOf(api[1]), Buffer.buffer(body.formatted(api[0])));
+                assertEquals(prompts, request.form().prompts(), body);
+                assertEquals(prompts > 1, request.prompt() instanceof PromptInput.Several, body);
+                assertNull(request.form().notExact(), body);
+            }
+        }
+    }
+
+    @Test
+    void prompts_that_are_none_or_too_many_are_for_the_engine() {
+        String many = "[" + "\"a\",".repeat(PromptReader.MOST_PROMPTS) + "\"a\"]";
+        for (String prompt : List.of("[\"a\",{\"b\":1}]", many)) {
+            InferenceRequest request = completion("\"prompt\":" + prompt);
+            assertInstanceOf(PromptInput.Opaque.class, request.prompt());
+            assertEquals(NotExact.SEVERAL_PROMPTS, request.form().notExact());
+            assertTrue(request.form().isSeveral());
+        }
+        for (String prompt : List.of("[]", "[null]", "[{}]", "{}")) {
+            assertEquals(
+                    "prompt",
+                    refused(Endpoint.COMPLETIONS, "{\"model\":\"m\",\"prompt\":" + prompt + "}")
+                            .param());
+            InferenceRequest passed =
+                    parse(
+                            Endpoint.EMBEDDINGS,
+                            Buffer.buffer("{\"model\":\"m\",\"input\":" + prompt + "}"));
+            assertEquals(NotExact.OTHER_API, passed.form().notExact());
         }
     }
 
@@ -187,8 +244,6 @@ class RequestParserTest {
         assertEquals(new PromptInput.Text("a"), completion("\"prompt\":[\"a\"]").prompt());
         assertIds(completion("\"prompt\":[1,2,4294967295]"), 1, 2, -1);
         assertIds(completion("\"prompt\":[[7,8]]"), 7, 8);
-        assertOpaque(completion("\"prompt\":[\"a\",\"b\"]"));
-        assertOpaque(completion("\"prompt\":[[1],[2]]"));
         StringBuilder many = new StringBuilder("\"prompt\":[0");
         for (int i = 1; i < 5000; i++) {
             many.append(',').append(i);

@@ -168,6 +168,6 @@ class TextOverlapsTest {
         assertNull(prompt.query(16, PrefixSpace.NONE));
         assertEquals(0, prompt.ids().length);
         assertEquals(0, prompt.names(16, 1).length);
-        assertTrue(EnginePrompts.of(prompt.text()).isText());
+        assertTrue(EnginePrompts.of(prompt.text()).isGuess());
     }
 }

@@ -15,6 +15,16 @@ public sealed interface PromptInput {
     /** Raw text of {@code /v1/completions}. */
     record Text(String text) implements PromptInput {}
 
+    /**
+     * More than one text or list of ids, each of them a prompt: completions and embeddings of a
+     * list.
+     */
+    record Several(List<PromptInput> prompts) implements PromptInput {
+        public Several {
+            prompts = List.copyOf(prompts);
+        }
+    }
+
     /** A chat of roles and texts alone. */
     record Chat(List<Message> messages, boolean addGenerationPrompt) implements PromptInput {
         /** The same, as a template takes it. */
@@ -63,7 +73,7 @@ public sealed interface PromptInput {
         }
     }
 
-    /** Something whose tokens this gateway cannot know (batches); routed by load alone. */
+    /** Something whose tokens this gateway cannot know; routed by load alone. */
     record Opaque(String why) implements PromptInput {}
 
     /** One message; {@code content} is its plain text. */

@@ -6,6 +6,7 @@ import io.warmpath.tokens.template.PromptInput.Conversation;
 import io.warmpath.tokens.template.PromptInput.Ids;
 import io.warmpath.tokens.template.PromptInput.Message;
 import io.warmpath.tokens.template.PromptInput.Opaque;
+import io.warmpath.tokens.template.PromptInput.Several;
 import io.warmpath.tokens.template.PromptInput.Text;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -67,6 +68,9 @@ public final class TextChunks {
             case Ids ids -> {
                 return Optional.empty();
             }
+            case Several several -> {
+                return Optional.empty();
+            }
             case Opaque opaque -> {
                 return Optional.empty();
             }
@@ -87,6 +91,7 @@ public final class TextChunks {
             }
             case Conversation chat -> false;
             case Ids ids -> true;
+            case Several several -> true;
             case Opaque opaque -> true;
         };
     }
@@ -132,7 +137,12 @@ public final class TextChunks {
 
     /** Of its first chunks, as a guess from their bytes. */
     public int tokens(int chunks) {
-        return chunks == 0 ? 0 : Math.ceilDiv(ends[chunks - 1], BYTES_PER_TOKEN);
+        return chunks == 0 ? 0 : guess(ends[chunks - 1]);
+    }
+
+    /** Tokens of so many bytes of text. */
+    public static int guess(int bytes) {
+        return Math.ceilDiv(bytes, BYTES_PER_TOKEN);
     }
 
     /** Bytes to chunks. Marks between values are bytes that UTF-8 does not have. */
