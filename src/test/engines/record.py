@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
 
-    record.py adapters vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+    record.py adapters|media vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
 """
+import base64
+import contextlib
+import hashlib
+import http.server
 import json
 import pathlib
 import random
@@ -10,10 +14,11 @@ import sys
 import threading
 import time
 import urllib.request
+import zlib
 
 import zmq
 
-from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running
+from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running, vision_model
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -65,6 +70,27 @@ class Recorder:
         time.sleep(QUIET_S)
         return cached
 
+    def chat(self, step, messages, tokens=2, salt=None):
+        """A chat with images, named as the gateway names them. What it answers, and what was cached."""
+        self.count += 1
+        name = f"r{self.count:04}"
+        parts = [p for m in messages if isinstance(m["content"], list) for p in m["content"] if p["type"] == "image_url"]
+        body = {"model": NAME, "messages": messages, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "return_token_ids": True, **({"cache_salt": salt} if salt else {})}
+        self.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
+        asked = urllib.request.Request(self.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+        usage, ids = said["usage"], said["prompt_token_ids"]
+        check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {usage['prompt_tokens']}")
+        runs = [i for i, t in enumerate(ids) if t == IMAGE_PAD and (i == 0 or ids[i - 1] != IMAGE_PAD)]
+        check(len(runs) == len(parts), f"{step}: {len(runs)} images of {len(parts)}")
+        media = [[p.get("uuid"), i, next(n for n in range(len(ids) - i) if ids[i + n] != IMAGE_PAD)] for p, i in zip(parts, runs)]
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        named = {"prompt_ids": ids, "media": media} if all(m[0] for m in media) else {}  # else nobody but the engine knows what it is
+        self.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=usage["completion_tokens"], cached_tokens=cached,
+                  output_ids=said["choices"][0]["token_ids"], **named)
+        time.sleep(QUIET_S)
+        return said["choices"][0]["message"]["content"], cached
+
 
 def adapters(kind):
     """Base and adapters on the same prompts, longer ones and salts; an adapter that is loaded while the engine runs."""
@@ -92,7 +118,99 @@ def adapters(kind):
     return engine, play
 
 
-PLAYS = {"adapters": adapters}
+def png(width, height, seed):
+    """An image file of coloured stripes."""
+    drawn = random.Random(seed)
+    row = b"\0" + bytes(drawn.randrange(256) for _ in range(3 * width))
+
+    def chunk(kind, data):
+        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
+
+    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x02\0\0\0"
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(row * height, 9)) + chunk(b"IEND", b"")
+
+
+def image(file, named=True):
+    url = "data:image/png;base64," + base64.b64encode(file).decode()
+    return {"type": "image_url", "image_url": {"url": url}, **({"uuid": hashlib.sha256(url.encode()).hexdigest()} if named else {})}
+
+
+@contextlib.contextmanager
+def served(file):
+    """The address of a file."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "image/png")
+            self.send_header("Content-Length", str(len(file)))
+            self.end_headers()
+            self.wfile.write(file)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/a.png"
+    finally:
+        server.shutdown()
+
+
+def media(kind):
+    """Images: the same again, others of the same size, two at once, conversations that go on, by address, salted."""
+    check(kind == "vllm", "SGLang tells nobody how it names an image")
+    folder = vision_model()
+    global IMAGE_PAD
+    IMAGE_PAD = json.loads((folder / "config.json").read_text())["image_token_id"]
+    engine = Vllm(model=folder)
+
+    def play(r):
+        def text(words):
+            return {"type": "text", "text": words}
+
+        def user(*parts):
+            return {"role": "user", "content": list(parts)}
+
+        system = {"role": "system", "content": "You look at pictures and say what there is to see. " * 5}
+        red, blue, small = png(280, 252, 1), png(280, 252, 2), png(112, 84, 3)
+        talk = [system, user(image(red), text("What is it?"))]
+        said, _ = r.chat("an image", talk, tokens=40)
+        check(r.chat("the same again", talk)[1] > 90, "an image that was there before is not cached")
+        r.chat("another image of the same size", [system, user(image(blue), text("What is it?"))])
+        r.chat("another question", [system, user(image(red), text("What is it not, and why is it so, do you think?"))])
+        talk += [{"role": "assistant", "content": said}, user(text("Say more of it, and of what is beside it."))]
+        said, cached = r.chat("its second turn", talk, tokens=40)
+        check(cached > 90, "the second turn does not find the image")
+        talk += [{"role": "assistant", "content": said}, user(text("And now of this one."), image(small), text("Both, please."))]
+        r.chat("its third turn, with another image", talk, tokens=3)
+        r.chat("the third turn again", talk)
+        r.chat("two images", [user(image(red), image(blue), text("Compare them."))])
+        r.chat("two images again", [user(image(red), image(blue), text("Compare them."))])
+        r.chat("two images, the other way round", [user(image(blue), image(red), text("Compare them."))])
+        r.chat("the same twice", [user(image(red), image(red), text("Compare them."))])
+        r.chat("the same twice, again", [user(image(red), image(red), text("Compare them."))])
+        r.chat("salted", talk[:2], salt="team")
+        r.chat("salted, again", talk[:2], salt="team")
+        r.chat("a name of the client's", [system, user({**image(blue, False), "uuid": "blue"}, text("What is it?"))])
+        r.chat("a name of the client's, again", [system, user({**image(blue, False), "uuid": "blue"}, text("What is it?"))])
+        r.chat("a name of the engine's", [system, user(image(blue, False), text("What is it?"))])
+        r.chat("a name of the engine's, again", [system, user(image(blue, False), text("What is it?"))])
+        with served(red) as url:
+            there = {"type": "image_url", "image_url": {"url": url}}
+            r.chat("by address", [system, user(there, text("What is it?"))])
+            r.chat("by address, again", [system, user(there, text("What is it?"))])
+            r.chat("by address with a name", [system, user({**there, "uuid": "red"}, text("What is it?"))])
+            r.chat("by address with a name, again", [system, user({**there, "uuid": "red"}, text("What is it?"))])
+        r.chat("no image", [system, user(text("What is it?"))])
+        r.chat("the first one, at last", talk[:2])
+
+    return engine, play
+
+
+IMAGE_PAD = None  # its id in the vision model's vocabulary
+PLAYS = {"adapters": adapters, "media": media}
 
 
 def main(what, kind, out):

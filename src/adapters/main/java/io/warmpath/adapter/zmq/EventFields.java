@@ -3,6 +3,7 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.adapter.zmq.Payload.BadValue;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.MalformedBatchException;
+import io.warmpath.prefix.MediaIds;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.value.ValueType;
 
@@ -203,12 +204,18 @@ final class EventFields {
             if (pair && in.array() != 2) {
                 throw new BadValue("a token group that is not a pair");
             }
-            out[i] = (int) in.integer(0, 0xffff_ffffL);
+            out[i] = readToken();
             if (pair) {
-                in.integer(0, 0xffff_ffffL);
+                readToken();
             }
         }
         tokens = out;
+    }
+
+    /** SGLang's ids of media have 62 bits. */
+    private int readToken() throws MalformedBatchException, BadValue {
+        long id = in.integer(0, Long.MAX_VALUE);
+        return id > 0xffff_ffffL ? MediaIds.folded(id) : (int) id;
     }
 
     private KvEvent build() throws BadValue {
@@ -230,6 +237,7 @@ final class EventFields {
         }
         long[] blocks = required(hashes, "block_hashes");
         String theSalt = salt != null ? salt : extraKeys.salt(!hasParent, loraName);
+        extraKeys.putMedia(tokens, blockSize);
         int plain = otherInputs ? 0 : extraKeys.plainBlocks(blocks.length, loraName, theSalt);
         return new KvEvent.Stored(
                 blocks,

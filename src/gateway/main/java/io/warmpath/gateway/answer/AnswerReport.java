@@ -6,12 +6,15 @@ import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Undivided;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.MediaLengths;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +49,7 @@ public final class AnswerReport {
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
+    private final MediaLengths.@Nullable Lesson media;
     private final SelfCheck.@Nullable Check check;
     private final @Nullable Runnable pooled;
     private final WarmLedger.@Nullable Warmed warmed;
@@ -58,6 +62,7 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
+            MediaLengths.@Nullable Lesson media,
             SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
@@ -69,6 +74,7 @@ public final class AnswerReport {
         this.promptTokens = promptTokens;
         this.stream = stream;
         this.beginningOnly = beginningOnly;
+        this.media = media;
         this.check = check;
         this.pooled = pooled;
         this.warmed = warmed;
@@ -91,11 +97,14 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             String model) {
-        boolean beginningOnly =
-                !request.passThrough()
-                        && request.prompt() instanceof PromptInput.Conversation chat
-                        && chat.extent().isBeginning();
         Candidate to = decision.chosen().candidate();
+        EngineProfile engine = Engines.of(to.worker().kind());
+        PromptInput.Extent extent =
+                !request.passThrough() && request.prompt() instanceof PromptInput.Conversation chat
+                        ? chat.extent()
+                        : new PromptInput.Extent();
+        boolean beginningOnly = extent.isBeginning(engine);
+        MediaLengths.Lesson media = extent.lesson(engine);
         if (stream != null) {
             return new AnswerReport(
                     parts,
@@ -105,6 +114,7 @@ public final class AnswerReport {
                     promptTokens,
                     stream,
                     beginningOnly,
+                    null,
                     null,
                     null,
                     null);
@@ -117,7 +127,7 @@ public final class AnswerReport {
                         ? null
                         : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
         SelfCheck.Check check =
-                beginningOnly || request.passThrough()
+                beginningOnly || media != null || request.passThrough()
                         ? null
                         : check(parts.selfCheck(), request, prompt, to, model);
         return new AnswerReport(
@@ -128,6 +138,7 @@ public final class AnswerReport {
                 promptTokens,
                 null,
                 beginningOnly,
+                media,
                 check,
                 pooled,
                 warmed);
@@ -207,6 +218,9 @@ public final class AnswerReport {
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
+        }
+        if (s != null && s.promptTokens() > 0 && status < 400 && media != null) {
+            media.answered(s.promptTokens());
         }
         if (s != null && status < 400 && !passThrough) {
             meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());

@@ -202,6 +202,7 @@ final class RequestScope {
         if (decided.prefill() != null) {
             Explanation.addPrefill(own, decided.prefill().decision(), promptTokens, asked);
         }
+        Explanation.addBeginning(own, decided.decision(), request.prompt());
         Explanation.addHints(
                 own,
                 request,

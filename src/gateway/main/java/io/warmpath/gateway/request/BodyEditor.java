@@ -1,6 +1,7 @@
 package io.warmpath.gateway.request;
 
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -32,11 +33,21 @@ public final class BodyEditor {
      * @return the body itself when there is nothing to change
      */
     public static Buffer edit(Buffer body, BodyEdits at, BodyChanges changes) {
-        if (changes.equals(BodyChanges.NONE)) {
-            return body;
-        }
+        return edit(body, at, changes, new PromptInput.Extent());
+    }
+
+    /**
+     * @param media gets its names, too
+     */
+    static Buffer edit(
+            Buffer body, BodyEdits at, BodyChanges changes, PromptInput.Extent media) {
         BodyEditor editor = new BodyEditor(body, at);
-        editor.collect(changes);
+        if (!changes.equals(BodyChanges.NONE)) {
+            editor.collect(changes);
+        }
+        media.names(
+                (place, member) ->
+                        editor.splices.add(new Splice(new ByteRange(place, place), member)));
         return editor.splices.isEmpty() ? body : editor.splice();
     }
 
@@ -83,10 +94,6 @@ public final class BodyEditor {
             splices.add(
                     new Splice(new ByteRange(at.afterBrace(), at.afterBrace()), added.toString()));
         }
-        // An added member comes before what is cut out behind the brace.
-        splices.sort(
-                Comparator.<Splice>comparingInt(s -> s.at().start())
-                        .thenComparingInt(s -> s.at().end()));
     }
 
     /** In a form, where it is no JSON, its value stands without quotes. */
@@ -183,6 +190,10 @@ public final class BodyEditor {
     }
 
     private Buffer splice() {
+        // An added member comes before what is cut out behind the brace.
+        splices.sort(
+                Comparator.<Splice>comparingInt(s -> s.at().start())
+                        .thenComparingInt(s -> s.at().end()));
         int more = 0;
         for (Splice s : splices) {
             more += 3 * s.text().length();
