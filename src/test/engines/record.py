@@ -3,7 +3,6 @@
 
     record.py adapters|media vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
 """
-import base64
 import contextlib
 import hashlib
 import http.server
@@ -14,11 +13,11 @@ import sys
 import threading
 import time
 import urllib.request
-import zlib
 
 import zmq
 
 from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running, vision_model
+from pictures import image, png
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -118,23 +117,6 @@ def adapters(kind):
     return engine, play
 
 
-def png(width, height, seed):
-    """An image file of coloured stripes."""
-    drawn = random.Random(seed)
-    row = b"\0" + bytes(drawn.randrange(256) for _ in range(3 * width))
-
-    def chunk(kind, data):
-        return len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
-
-    head = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x02\0\0\0"
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(row * height, 9)) + chunk(b"IEND", b"")
-
-
-def image(file, named=True):
-    url = "data:image/png;base64," + base64.b64encode(file).decode()
-    return {"type": "image_url", "image_url": {"url": url}, **({"uuid": hashlib.sha256(url.encode()).hexdigest()} if named else {})}
-
-
 @contextlib.contextmanager
 def served(file):
     """The address of a file."""
@@ -173,30 +155,35 @@ def media(kind):
         def user(*parts):
             return {"role": "user", "content": list(parts)}
 
+        def named(file):
+            """As a gateway sends it."""
+            part = image(file)
+            return {**part, "uuid": hashlib.sha256(part["image_url"]["url"].encode()).hexdigest()}
+
         system = {"role": "system", "content": "You look at pictures and say what there is to see. " * 5}
         red, blue, small = png(280, 252, 1), png(280, 252, 2), png(112, 84, 3)
-        talk = [system, user(image(red), text("What is it?"))]
+        talk = [system, user(named(red), text("What is it?"))]
         said, _ = r.chat("an image", talk, tokens=40)
         check(r.chat("the same again", talk)[1] > 90, "an image that was there before is not cached")
-        r.chat("another image of the same size", [system, user(image(blue), text("What is it?"))])
-        r.chat("another question", [system, user(image(red), text("What is it not, and why is it so, do you think?"))])
+        r.chat("another image of the same size", [system, user(named(blue), text("What is it?"))])
+        r.chat("another question", [system, user(named(red), text("What is it not, and why is it so, do you think?"))])
         talk += [{"role": "assistant", "content": said}, user(text("Say more of it, and of what is beside it."))]
         said, cached = r.chat("its second turn", talk, tokens=40)
         check(cached > 90, "the second turn does not find the image")
-        talk += [{"role": "assistant", "content": said}, user(text("And now of this one."), image(small), text("Both, please."))]
+        talk += [{"role": "assistant", "content": said}, user(text("And now of this one."), named(small), text("Both, please."))]
         r.chat("its third turn, with another image", talk, tokens=3)
         r.chat("the third turn again", talk)
-        r.chat("two images", [user(image(red), image(blue), text("Compare them."))])
-        r.chat("two images again", [user(image(red), image(blue), text("Compare them."))])
-        r.chat("two images, the other way round", [user(image(blue), image(red), text("Compare them."))])
-        r.chat("the same twice", [user(image(red), image(red), text("Compare them."))])
-        r.chat("the same twice, again", [user(image(red), image(red), text("Compare them."))])
+        r.chat("two images", [user(named(red), named(blue), text("Compare them."))])
+        r.chat("two images again", [user(named(red), named(blue), text("Compare them."))])
+        r.chat("two images, the other way round", [user(named(blue), named(red), text("Compare them."))])
+        r.chat("the same twice", [user(named(red), named(red), text("Compare them."))])
+        r.chat("the same twice, again", [user(named(red), named(red), text("Compare them."))])
         r.chat("salted", talk[:2], salt="team")
         r.chat("salted, again", talk[:2], salt="team")
-        r.chat("a name of the client's", [system, user({**image(blue, False), "uuid": "blue"}, text("What is it?"))])
-        r.chat("a name of the client's, again", [system, user({**image(blue, False), "uuid": "blue"}, text("What is it?"))])
-        r.chat("a name of the engine's", [system, user(image(blue, False), text("What is it?"))])
-        r.chat("a name of the engine's, again", [system, user(image(blue, False), text("What is it?"))])
+        r.chat("a name of the client's", [system, user({**image(blue), "uuid": "blue"}, text("What is it?"))])
+        r.chat("a name of the client's, again", [system, user({**image(blue), "uuid": "blue"}, text("What is it?"))])
+        r.chat("a name of the engine's", [system, user(image(blue), text("What is it?"))])
+        r.chat("a name of the engine's, again", [system, user(image(blue), text("What is it?"))])
         with served(red) as url:
             there = {"type": "image_url", "image_url": {"url": url}}
             r.chat("by address", [system, user(there, text("What is it?"))])
