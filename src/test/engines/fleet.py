@@ -213,15 +213,15 @@ class Engine(Process):
 
 class Sglang(Engine):
     """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
-    `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with."""
+    `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with. `model`: another one's folder."""
 
     kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=(), model=MODEL):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
         command = [
-            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", MODEL, "--port", self.port,
+            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", model, "--port", self.port,
             "--page-size", self.page, "--kv-events-config", self.events_config(),
             # what a machine without a GPU needs, and one model name for all engines
             "--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch",

@@ -140,9 +140,86 @@ def served(file):
         server.shutdown()
 
 
+def pads(given, length):
+    """What SGLang puts in the place of an image whose hash it is given: four ids by turns."""
+    digest = hashlib.sha256(b"sglang-mm-wide-pad-v1" + int(given, 16).to_bytes(8, "big")).digest()
+    four = [1_000_000 + (int.from_bytes(digest[8 * i:8 * i + 8], "big") & (1 << 62) - 1) for i in range(4)]
+    return [four[i % 4] for i in range(length)]
+
+
+def sglang_media():
+    """Images whose hashes are given, as /generate takes them, and chats, of whose images nobody knows the hashes."""
+    from tokenizers import Tokenizer
+
+    folder = vision_model()
+    engine = Sglang(model=folder, extra=["--mm-attention-backend", "sdpa"])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    pad = json.loads((folder / "config.json").read_text())["image_token_id"]
+    sizes = {}
+
+    def play(r):
+        def ask(step, text, *files):
+            """A prompt with an image wherever it says IMAGE."""
+            r.count += 1
+            name = f"r{r.count:04}"
+            given = [hashlib.sha256(f).hexdigest()[:16] for f in files]
+            prompt = f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n".replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>")
+            body = {"text": prompt, "image_data": [image(f)["image_url"]["url"] for f in files], "mm_hashes": given,
+                    "sampling_params": {"max_new_tokens": 2, "temperature": 0, "ignore_eos": True}}
+            r.line("request", id=name, step=step, path="/generate", body=body)
+            asked = urllib.request.Request(r.engine.url + "/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
+            said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+            meta, ids = said["meta_info"], []
+            encoded = tokenizer.encode(prompt, add_special_tokens=False).ids
+            if len(set(files)) == 1:
+                sizes[files[0]] = (meta["prompt_tokens"] - len(encoded)) // len(files) + 1
+            left = list(files)
+            for token in encoded:
+                if token == pad:
+                    file = left.pop(0)
+                    ids += pads(hashlib.sha256(file).hexdigest()[:16], sizes[file])
+                else:
+                    ids.append(token)
+            check(len(ids) == meta["prompt_tokens"], f"{step}: {len(ids)} ids of {meta['prompt_tokens']}")
+            r.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=meta["completion_tokens"],
+                   cached_tokens=meta["cached_tokens"], output_ids=said["output_ids"], prompt_ids=ids)
+            time.sleep(QUIET_S)
+            return meta["cached_tokens"]
+
+        def chat(step, *files):
+            r.count += 1
+            name = f"r{r.count:04}"
+            body = {"model": NAME, "max_tokens": 2, "temperature": 0, "messages": [
+                {"role": "user", "content": [*[image(f) for f in files], {"type": "text", "text": "What is it? " * 9}]}]}
+            r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
+            asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+            usage = json.loads(urllib.request.urlopen(asked, timeout=60).read())["usage"]
+            r.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"],
+                   cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+            time.sleep(QUIET_S)
+
+        red, blue = png(280, 252, 1), png(280, 252, 2)
+        before = "Look at it and say what there is to see. " * 6
+        ask("an image", before + "IMAGE What is it?", red)
+        check(ask("the same again", before + "IMAGE What is it?", red) > 90, "an image that was there before is not cached")
+        ask("another of the same size", before + "IMAGE What is it?", blue)
+        ask("another question", before + "IMAGE What is it not, and why is it so, do you think?", red)
+        ask("two images", "IMAGE and IMAGE Compare them.", red, blue)
+        ask("two images again", "IMAGE and IMAGE Compare them.", red, blue)
+        ask("two images, the other way round", "IMAGE and IMAGE Compare them.", blue, red)
+        ask("the same twice", "IMAGE and IMAGE Compare them.", red, red)
+        chat("a chat", red)
+        chat("a chat, again", red)
+        ask("no image", before + "What is it?")
+        ask("the first one, at last", before + "IMAGE What is it?", red)
+
+    return engine, play
+
+
 def media(kind):
     """Images: the same again, others of the same size, two at once, conversations that go on, by address, salted."""
-    check(kind == "vllm", "SGLang tells nobody how it names an image")
+    if kind == "sglang":
+        return sglang_media()
     folder = vision_model()
     global IMAGE_PAD
     IMAGE_PAD = json.loads((folder / "config.json").read_text())["image_token_id"]

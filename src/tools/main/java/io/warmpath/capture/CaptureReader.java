@@ -185,7 +185,8 @@ final class CaptureReader {
         }
         int[] out = new int[list.size()];
         for (int i = 0; i < out.length; i++) {
-            out[i] = (int) list.get(i).asLong();
+            long id = list.get(i).asLong();
+            out[i] = id > 0xffff_ffffL ? MediaIds.folded(id) : (int) id;
         }
         return out;
     }

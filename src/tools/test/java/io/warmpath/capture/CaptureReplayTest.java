@@ -57,6 +57,8 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EVENTS_PENDING, 1)),
                     new Expected("vllm-0.32.0-lora-b32", 15, 0, Map.of()),
+                    // Of four requests the engine alone knows what it calls their images.
+                    new Expected("vllm-0.32.0-media-b32", 20, 4, Map.of()),
                     new Expected(
                             "vllm-0.32.0-dp2-bytes-b64",
                             30,
