@@ -23,7 +23,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -224,6 +223,12 @@ class MediaTokensTest {
         return "{\"type\":\"text\",\"text\":\"" + text + "\"}";
     }
 
+    private static MediaLengths.Lesson lesson(PromptInput.Conversation chat) {
+        MediaLengths.Lesson lesson = chat.extent().lesson(EngineProfile.VLLM);
+        assertNotNull(lesson);
+        return lesson;
+    }
+
     private static String why(ModelTokens tokens, PromptInput.Conversation chat) {
         tokens.tokens("any", chat, EngineProfile.VLLM);
         return chat.extent().whyBeginning(EngineProfile.VLLM);
@@ -235,8 +240,7 @@ class MediaTokensTest {
             JsonNode body = asked(image(PICTURE, null), text("a"));
             PromptInput.Conversation first = chat(body, 1);
             int[] beginning = tokens.tokens("any", first, EngineProfile.VLLM).orElseThrow();
-            MediaLengths.Lesson lesson = first.extent().lesson(EngineProfile.VLLM);
-            assertNotNull(lesson);
+            MediaLengths.Lesson lesson = lesson(first);
             lesson.answered(beginning.length + 20);
             PromptInput.Conversation second = chat(body, 1);
             int length = tokens.tokens("any", second, EngineProfile.VLLM).orElseThrow().length;
@@ -253,14 +257,14 @@ class MediaTokensTest {
             JsonNode different = asked(image(PICTURE, "a"), image(PICTURE, "b"));
             PromptInput.Conversation chat = chat(different, 2);
             tokens.tokens("any", chat, EngineProfile.VLLM);
-            chat.extent().lesson(EngineProfile.VLLM).answered(100);
+            lesson(chat).answered(100);
             assertEquals("media of a length not seen yet", why(tokens, chat(different, 2)));
             JsonNode same = asked(image(PICTURE, "a"), image(PICTURE, "a"));
             chat = chat(same, 2);
             tokens.tokens("any", chat, EngineProfile.VLLM);
-            chat.extent().lesson(EngineProfile.VLLM).answered(101);
+            lesson(chat).answered(101);
             if (!why(tokens, chat(same, 2)).isEmpty()) { // an odd number of tokens is not of two
-                chat.extent().lesson(EngineProfile.VLLM).answered(102);
+                lesson(chat).answered(102);
             }
             assertEquals("", why(tokens, chat(same, 2)));
         }

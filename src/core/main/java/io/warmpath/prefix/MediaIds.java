@@ -3,6 +3,7 @@ package io.warmpath.prefix;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 
 /**
  * The token ids that stand for an image, a sound or a video in the place of its placeholders, so
@@ -38,9 +39,9 @@ public final class MediaIds {
 
     private static int word(byte[] hash, int at) {
         return HIGH
-                | (hash[at] & 0x7f) << 24
-                | (hash[at + 1] & 0xff) << 16
-                | (hash[at + 2] & 0xff) << 8
+                | ((hash[at] & 0x7f) << 24)
+                | ((hash[at + 1] & 0xff) << 16)
+                | ((hash[at + 2] & 0xff) << 8)
                 | (hash[at + 3] & 0xff);
     }
 
@@ -71,5 +72,14 @@ public final class MediaIds {
             end++;
         }
         put(tokens, start, from, end);
+    }
+
+    /** The ids that an engine takes: those before the first medium. */
+    public static int[] before(int[] ids) {
+        int end = 0;
+        while (end < ids.length && ids[end] >= 0) {
+            end++;
+        }
+        return end == ids.length ? ids : Arrays.copyOf(ids, end);
     }
 }

@@ -102,9 +102,9 @@ public final class AnswerReport {
         PromptInput.Extent extent =
                 !request.passThrough() && request.prompt() instanceof PromptInput.Conversation chat
                         ? chat.extent()
-                        : new PromptInput.Extent();
-        boolean beginningOnly = extent.isBeginning(engine);
-        MediaLengths.Lesson media = extent.lesson(engine);
+                        : null;
+        boolean beginningOnly = extent != null && extent.isBeginning(engine);
+        MediaLengths.Lesson media = extent == null ? null : extent.lesson(engine);
         if (stream != null) {
             return new AnswerReport(
                     parts,

@@ -5,6 +5,7 @@ import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Changes members of a JSON body by splicing bytes; every other byte stays as the client sent it.
@@ -33,21 +34,30 @@ public final class BodyEditor {
      * @return the body itself when there is nothing to change
      */
     public static Buffer edit(Buffer body, BodyEdits at, BodyChanges changes) {
-        return edit(body, at, changes, new PromptInput.Extent());
+        return edit(body, at, changes, null);
     }
 
     /**
-     * @param media gets its names, too
+     * @param media get their names, too; null: none does
      */
     static Buffer edit(
-            Buffer body, BodyEdits at, BodyChanges changes, PromptInput.Extent media) {
+            Buffer body,
+            BodyEdits at,
+            BodyChanges changes,
+            PromptInput.@Nullable Extent media) {
+        boolean changed = !changes.equals(BodyChanges.NONE);
+        if (!changed && media == null) {
+            return body;
+        }
         BodyEditor editor = new BodyEditor(body, at);
-        if (!changes.equals(BodyChanges.NONE)) {
+        if (changed) {
             editor.collect(changes);
         }
-        media.names(
-                (place, member) ->
-                        editor.splices.add(new Splice(new ByteRange(place, place), member)));
+        if (media != null) {
+            media.names(
+                    (place, member) ->
+                            editor.splices.add(new Splice(new ByteRange(place, place), member)));
+        }
         return editor.splices.isEmpty() ? body : editor.splice();
     }
 

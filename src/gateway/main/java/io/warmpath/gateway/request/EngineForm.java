@@ -4,7 +4,7 @@ import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
-import io.warmpath.tokens.template.PromptInput.Conversation;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamListener;
 
 /**
@@ -17,15 +17,14 @@ public interface EngineForm {
             new EngineForm() {
                 @Override
                 public Written write(InferenceRequest request, Worker to, BodyChanges changes) {
-                    Buffer body =
+                    PromptInput.Extent media =
                             to.kind() == EngineKind.VLLM
-                                            && request.prompt() instanceof Conversation chat
-                                    ? BodyEditor.edit(
-                                            request.body(),
-                                            request.edits(),
-                                            changes,
-                                            chat.extent())
-                                    : BodyEditor.edit(request.body(), request.edits(), changes);
+                                            && request.prompt()
+                                                    instanceof PromptInput.Conversation chat
+                                    ? chat.extent()
+                                    : null;
+                    Buffer body =
+                            BodyEditor.edit(request.body(), request.edits(), changes, media);
                     return new Written(request.target(), body);
                 }
 

@@ -3,6 +3,7 @@ package io.warmpath.api.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -86,7 +87,7 @@ class MediaNamesTest {
         assertEquals(media.media().get(0).name(), parts.at("/1/uuid").textValue());
         assertEquals("image_url", parts.at("/1/type").textValue());
         assertEquals("data:image/png;base64,AAAA", parts.at("/1/image_url/url").textValue());
-        assertEquals(null, parts.at("/2/uuid").textValue());
+        assertNull(parts.at("/2/uuid").textValue());
         assertEquals("mine", parts.at("/3/uuid").textValue());
         assertEquals(media.media().get(3).name(), parts.at("/4/uuid").textValue());
         assertEquals(

@@ -60,7 +60,7 @@ final class ImageSize {
         }
         if (starts(file, 12, "VP8L")) {
             int bits = file.getInt(21);
-            return pair(1 + (bits & 0x3fff), 1 + (bits >>> 14 & 0x3fff));
+            return pair(1 + (bits & 0x3fff), 1 + ((bits >>> 14) & 0x3fff));
         }
         return starts(file, 12, "VP8X")
                 ? pair(1 + (file.getInt(24) & 0xffffff), 1 + (file.getInt(26) >>> 8))
@@ -81,7 +81,7 @@ final class ImageSize {
     }
 
     private static long pair(int width, int height) {
-        return width > 0 && height > 0 ? (long) width << 32 | height : 0;
+        return width > 0 && height > 0 ? ((long) width << 32) | height : 0;
     }
 
     private static boolean starts(ByteBuffer file, int at, String text) {

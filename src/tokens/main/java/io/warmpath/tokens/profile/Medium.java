@@ -24,7 +24,7 @@ public record Medium(
         String kind = kind(type);
         String data = kind.isEmpty() ? null : data(part, type);
         String look = kind.equals("image") && data != null ? ImageSize.of(data) : null;
-        if (part.get("uuid") != null) {
+        if (part.containsKey("uuid")) {
             String name = part.get("uuid") instanceof String text ? text : null;
             return new Medium(kind, name, true, look);
         }

@@ -4,10 +4,10 @@ import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.Medium;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -59,8 +59,8 @@ public sealed interface PromptInput {
         private static final int[] NOWHERE = {};
 
         private final Supplier<int[]> places;
-        private final Map<EngineProfile, String> beginnings = new ConcurrentHashMap<>(2);
-        private final Map<EngineProfile, MediaLengths.Lesson> lessons = new ConcurrentHashMap<>(2);
+        private volatile Map<EngineProfile, String> beginnings = Map.of();
+        private volatile Map<EngineProfile, MediaLengths.Lesson> lessons = Map.of();
         private volatile int[] writable = NOWHERE;
         private volatile List<Medium> media = List.of();
 
@@ -79,7 +79,7 @@ public sealed interface PromptInput {
 
         /** They end before a medium whose name or length only the engine knows. */
         public void beginningOnly(EngineProfile engine, String why) {
-            beginnings.put(engine, why);
+            beginnings = with(beginnings, engine, why);
         }
 
         public boolean isBeginning(EngineProfile engine) {
@@ -107,7 +107,15 @@ public sealed interface PromptInput {
 
         /** What is to be learnt from the answer. */
         public void lesson(EngineProfile engine, MediaLengths.Lesson lesson) {
-            lessons.put(engine, lesson);
+            lessons = with(lessons, engine, lesson);
+        }
+
+        private static <T> Map<EngineProfile, T> with(
+                Map<EngineProfile, T> known, EngineProfile engine, T value) {
+            Map<EngineProfile, T> all = new EnumMap<>(EngineProfile.class);
+            all.putAll(known);
+            all.put(engine, value);
+            return all;
         }
 
         /** Null: nothing. */
