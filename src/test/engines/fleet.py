@@ -124,6 +124,14 @@ def adapter(name):
     return folder
 
 
+def vision_model():
+    """Where the tiny model that takes images is; made when it is not there yet."""
+    folder = TOOLS / "vision-model"
+    if not (folder / "config.json").exists():
+        subprocess.run([TOOLS / "vllm/bin/python", "-B", pathlib.Path(__file__).with_name("make_vision_model.py"), folder], check=True)
+    return folder
+
+
 class Process:
     """A program in a process group of its own, with its output in a log file."""
 
@@ -207,16 +215,16 @@ class Engine(Process):
 class Sglang(Engine):
     """`extra`: flags more. `tier`: None, "host" or "mooncake" (HiCache; `master`: RPC port of a Mooncake master).
     `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with.
-    `bigrams`: its cache has EAGLE's keys (without_gpu). `event_format`: of its events, where it is not the usual one."""
+    `bigrams`: its cache has EAGLE's keys (without_gpu). `event_format`: of its events, where it is not the usual one. `model`: another one's folder."""
 
     kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), page=16, bigrams=False, event_format=None, extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), page=16, bigrams=False, event_format=None, extra=(), model=MODEL):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
         self.page, self.bigrams = page, bigrams
         command = [
-            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", MODEL, "--port", self.port,
+            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", model, "--port", self.port,
             "--page-size", self.page, "--kv-events-config", self.events_config(event_format),
             # what a machine without a GPU needs, and one model name for all engines
             "--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch",
@@ -256,18 +264,18 @@ class Sglang(Engine):
 
 
 class Vllm(Engine):
-    """`adapters`: names of LoRA adapters that it starts with; more can be loaded while it runs."""
+    """`adapters`: names of LoRA adapters that it starts with; more can be loaded while it runs. `model`: another one's folder."""
 
     kind, page, ready_path, adapters_path = "vllm", 32, "/health", "/v1"
 
-    def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=()):
+    def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=(), model=MODEL):
         self.port, self.events, self.replay = free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         config = json.loads(self.events_config())
         config["enable_kv_cache_events"] = True
         command = [
             # The vllm command looks for a distribution of another name; the module is what it runs.
-            TOOLS / "vllm/bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", MODEL, "--port",
+            TOOLS / "vllm/bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", model, "--port",
             self.port, "--block-size", self.page, "--enable-prefix-caching", "--kv-events-config", json.dumps(config),
             "--enforce-eager", "--dtype", "float32", "--host", "127.0.0.1", "--max-model-len", context,
             "--num-gpu-blocks-override", blocks, "--max-num-seqs", "16", "--served-model-name", NAME,

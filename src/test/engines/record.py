@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
 
-    record.py adapters|several vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+    record.py adapters|several|media vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
     record.py windows|states vllm OUT.jsonl
     record.py pages|bigrams sglang OUT.jsonl
 """
@@ -17,6 +17,7 @@ import zmq
 
 from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running
 from make_hybrid import hybrid
+from record_media import media
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -35,6 +36,10 @@ class Recorder:
         self.socket.subscribe(b"")
         threading.Thread(target=self.listen, daemon=True).start()
         time.sleep(1)  # ZeroMQ tells nobody when a subscription has arrived
+
+    def rest(self):
+        """Until the events of what was just asked have come."""
+        time.sleep(QUIET_S)
 
     def line(self, what, /, **fields):
         with self.lock:
@@ -65,7 +70,7 @@ class Recorder:
             meta = said["meta_info"]
             cached, output, counts = meta["cached_tokens"], said["output_ids"], (meta["prompt_tokens"], meta["completion_tokens"])
         self.line("response", id=name, status=200, prompt_tokens=counts[0], completion_tokens=counts[1], cached_tokens=cached, output_ids=output, prompt_ids=ids)
-        time.sleep(QUIET_S)
+        self.rest()
         return cached
 
 
@@ -84,7 +89,7 @@ class Recorder:
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         self.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"], cached_tokens=cached)
         print(f"{name} {step}: {cached} of {usage['prompt_tokens']}", flush=True)
-        time.sleep(QUIET_S)
+        self.rest()
         return cached
 
 
@@ -214,7 +219,7 @@ def bigrams(kind):
     return ends(Sglang(bigrams=True, tokens=640))
 
 
-PLAYS = {"adapters": adapters, "several": several, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
+PLAYS = {"adapters": adapters, "several": several, "media": media, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
 
 
 def main(what, kind, out):

@@ -15,7 +15,8 @@ import time
 import openai
 
 import smoke
-from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, running, wait_until
+from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, running, vision_model, wait_until
+from pictures import image, png
 from talk import chat, client, complete, expect_exact, words
 
 CASES = {}
@@ -429,6 +430,46 @@ def adapters_vllm():
 def adapters_sglang():
     """The same with SGLang."""
     adapters(Sglang(adapters=["law"]))
+
+
+def media(engine):
+    """Turns of two conversations, each with images old and new."""
+    gateway = Gateway([engine])
+    with running(engine), running(gateway):
+        api = client(gateway)
+        system = {"role": "system", "content": words("pictures", 60)}
+        unseen = "media of a length not seen yet"
+
+        def talk(history, file, asked, stream=False, why=None, most=None):
+            """One turn; `most`: tokens of the prompt that cannot be cached."""
+            picture = [image(file)] if file else []
+            history.append({"role": "user", "content": [*picture, {"type": "text", "text": asked}]})
+            gateway.settle()
+            answer = chat(api, history, 40, stream=stream)
+            history.append({"role": "assistant", "content": answer.text})
+            expect_exact(answer, asked)
+            check(answer.headers.get("x-warmpath-not-exact") == why, f"{asked}: {answer}, {answer.headers.get('x-warmpath-not-exact')}")
+            check(most is None or answer.prompt - answer.cached <= most, f"{asked}: {answer}")
+            return answer
+
+        red, blue, small = png(280, 252, 1), png(280, 252, 2), png(112, 84, 3)
+        one, other = [system], [system]
+        talk(one, red, "What is it?", why=unseen)
+        talk(one, None, "Say more of it.", stream=True, most=70)
+        talk(other, blue, "And what is this?")
+        talk(one, small, "And this one?", why=unseen, most=110)
+        talk(one, None, "Which of both is red?", most=70)
+        talk(other, small, "And this one?", stream=True, most=110)
+        last = talk(other, red, "And how about this one, do you know it?", most=200)
+        again = [system, {"role": "user", "content": [image(red), {"type": "text", "text": "What is it?"}]}]
+        check(chat(api, again, 40).text == one[2]["content"], "an image that is cached is another one")
+        print(f"    seven turns with images predicted exactly, the last one {last.predicted} of {last.prompt} tokens", flush=True)
+
+
+@case
+def media_vllm():
+    """Images with vLLM: conversations are matched through them, and what is not known says why."""
+    media(Vllm("vllm-vision", model=vision_model()))
 
 
 def main(names):

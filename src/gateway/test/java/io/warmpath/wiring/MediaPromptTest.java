@@ -105,6 +105,9 @@ class MediaPromptTest {
                                                     .asInt());
                             assertTrue(known + 50 < length, known + " of " + length);
                             assertEquals(holder, header(answer, "x-warmpath-worker"));
+                            assertEquals(
+                                    "media of a model whose processor is not known",
+                                    header(answer, "x-warmpath-not-exact"));
                         });
         // A beginning has no length to compare.
         assertNull(gateway.meters.find("warmpath.prompt.lengths").counter());

@@ -8,10 +8,9 @@ import io.warmpath.tokens.model.ModelSource;
 import io.warmpath.tokens.model.ModelSources;
 import io.warmpath.tokens.model.ReloadedModel;
 import io.warmpath.tokens.model.ServedModel;
-import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.ChatMedia;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
-import io.warmpath.tokens.profile.MediaCut;
 import io.warmpath.tokens.template.ChatTemplate;
 import io.warmpath.tokens.template.Continuation;
 import io.warmpath.tokens.template.PromptInput;
@@ -340,18 +339,27 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             Wanted wanted) {
         long start = nanoTime.getAsLong();
         EnginePrompt rendered = prompt(model, prompt, engine);
-        if (rendered instanceof EnginePrompt.Unpredictable && prompt instanceof Conversation chat) {
-            EnginePrompt.Text beginning = beginning(model, chat, engine);
-            if (beginning != null) {
-                chat.extent().beginningOnly();
-                rendered = beginning;
+        AtOnce made = null;
+        ChatTemplate template = model.template;
+        if (rendered instanceof EnginePrompt.Unpredictable
+                && prompt instanceof Conversation chat
+                && template != null) {
+            ChatMedia media = ChatMedia.of(chat.source().get());
+            int[] ids =
+                    media == null ? null : MediaTokens.ids(model, template, chat, media, engine);
+            if (ids != null) {
+                made = new Made(Optional.of(ids));
+            } else if (media != null) {
+                rendered = ChatMedia.beginning(template.render(media.marked(), engine));
             }
         }
-        if (!(rendered instanceof EnginePrompt.Text text)) {
-            counters.refused.increment();
-            return new Made(Optional.empty());
+        if (made == null) {
+            if (!(rendered instanceof EnginePrompt.Text text)) {
+                counters.refused.increment();
+                return new Made(Optional.empty());
+            }
+            made = encode(modelName, model, text, prompt instanceof Text, mostNewChars, wanted);
         }
-        AtOnce made = encode(modelName, model, text, prompt instanceof Text, mostNewChars, wanted);
         int tokens =
                 switch (made) {
                     case Made(Optional<int[]> ids) -> ids.map(all -> all.length).orElse(-1);
@@ -522,16 +530,6 @@ public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseabl
             }
         }
         return new EnginePrompt.Unpredictable("no template");
-    }
-
-    /** Of a chat with media what stands before the first of them; null: that is not it. */
-    private static EnginePrompt.@Nullable Text beginning(
-            ServedModel model, Conversation chat, EngineProfile engine) {
-        ChatTemplate template = model.template;
-        ChatRequest marked = MediaCut.marked(chat.source().get());
-        return template == null || marked == null
-                ? null
-                : MediaCut.beginning(template.render(marked, engine));
     }
 
     private static long chars(Chat chat) {

@@ -3,6 +3,7 @@ package io.warmpath.capture;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.prefix.MediaIds;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -154,6 +155,11 @@ final class CaptureReader {
         String id = need(o, "id").asText();
         int[] prompt = ids(o.path("prompt_ids"));
         if (prompt != null) {
+            for (JsonNode m : o.path("media")) { // its name, where it begins, how long it is
+                int start = m.path(1).asInt();
+                MediaIds.of(m.path(0).asText())
+                        .put(prompt, start, start, start + m.path(2).asInt());
+            }
             promptOfAnswer.put(id, prompt);
         }
         JsonNode details = o.path("cached_tokens_details");
@@ -199,7 +205,8 @@ final class CaptureReader {
         }
         int[] out = new int[list.size()];
         for (int i = 0; i < out.length; i++) {
-            out[i] = (int) list.get(i).asLong();
+            long id = list.get(i).asLong();
+            out[i] = id > 0xffff_ffffL ? MediaIds.folded(id) : (int) id;
         }
         return out;
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.tokens.model.TokenizerLoadException;
 import io.warmpath.tokens.profile.ModelFacts;
+import io.warmpath.tokens.profile.Placeholders;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -153,7 +154,11 @@ record TokenizerConfig(
         return new ModelFacts(
                 root.path("model_type").asText(),
                 architectures,
-                Files.isRegularFile(tokenizerJson.resolveSibling("tekken.json")));
+                Files.isRegularFile(tokenizerJson.resolveSibling("tekken.json")),
+                Placeholders.of(
+                        architectures,
+                        root.path("vision_config").path("model_type").asText(),
+                        name -> root.path(name).asInt(-1)));
     }
 
     /** A string, or a list of named templates. */

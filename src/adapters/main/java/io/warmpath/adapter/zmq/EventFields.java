@@ -3,6 +3,7 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.adapter.zmq.Payload.BadValue;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.MalformedBatchException;
+import io.warmpath.prefix.MediaIds;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.value.ValueType;
 
@@ -214,8 +215,10 @@ final class EventFields {
         tokens = out;
     }
 
+    /** SGLang's ids of media have 62 bits. */
     private int readToken() throws MalformedBatchException, BadValue {
-        return (int) in.integer(0, 0xffff_ffffL);
+        long id = in.integer(0, Long.MAX_VALUE);
+        return id > 0xffff_ffffL ? MediaIds.folded(id) : (int) id;
     }
 
     private KvEvent build() throws BadValue {
@@ -237,6 +240,7 @@ final class EventFields {
         }
         long[] blocks = required(hashes, "block_hashes");
         String theSalt = salt != null ? salt : extraKeys.salt(!hasParent, loraName);
+        extraKeys.putMedia(tokens, blockSize);
         int plain = otherInputs ? 0 : extraKeys.plainBlocks(blocks.length, loraName, theSalt);
         return new KvEvent.Stored(
                 blocks,

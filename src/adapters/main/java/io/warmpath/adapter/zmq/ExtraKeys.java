@@ -1,6 +1,7 @@
 package io.warmpath.adapter.zmq;
 
 import io.warmpath.events.MalformedBatchException;
+import io.warmpath.prefix.MediaIds;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -8,7 +9,7 @@ import org.msgpack.value.ValueType;
 
 /**
  * What vLLM mixed into the block hashes beside the tokens, per block: adapter name, cache salt
- * (only in the first block of a prompt), identifiers of images.
+ * (only in the first block of a prompt), names of images with where each begins.
  */
 final class ExtraKeys {
     /** Dynamo's way of writing a salt where vLLM's plain string would be ambiguous. */
@@ -19,7 +20,16 @@ final class ExtraKeys {
     /** A key of one block; {@code text} is null for anything that is not a plain string. */
     private record Key(int block, @Nullable String text) {}
 
+    /**
+     * A medium that a block has a part of.
+     *
+     * @param start where it begins, counted from the block's first token; negative: in a block
+     *     before
+     */
+    private record Medium(int block, String name, int start) {}
+
     private final List<Key> keys = new ArrayList<>();
+    private final List<Medium> media = new ArrayList<>(0);
     private @Nullable String taggedSalt;
 
     private ExtraKeys() {}
@@ -48,11 +58,63 @@ final class ExtraKeys {
             } else {
                 keys.add(new Key(block, text));
             }
+        } else if (type == ValueType.ARRAY) {
+            readMedium(in, block);
         } else {
             in.skip();
             if (type != ValueType.NIL) {
                 keys.add(new Key(block, null));
             }
+        }
+    }
+
+    private void readMedium(Payload in, int block)
+            throws MalformedBatchException, Payload.BadValue {
+        int count = in.array();
+        String name = null;
+        for (int i = 0; i < count; i++) {
+            if (count == 2 && i == 0 && in.type() == ValueType.STRING) {
+                name = in.string();
+            } else if (name != null && in.type() == ValueType.INTEGER) {
+                media.add(
+                        new Medium(
+                                block,
+                                name,
+                                (int) in.integer(Integer.MIN_VALUE, Integer.MAX_VALUE)));
+                return;
+            } else {
+                in.skip();
+            }
+        }
+        keys.add(new Key(block, null));
+    }
+
+    /**
+     * Puts the ids of media in the place of their placeholders. How long one is no event says: it
+     * ends where another token follows, or another medium begins.
+     *
+     * @param tokens of all blocks; changed
+     */
+    void putMedia(int[] tokens, int blockSize) {
+        String name = null;
+        MediaIds ids = null;
+        for (int i = 0; i < media.size(); i++) {
+            Medium m = media.get(i);
+            long begin = (long) m.block * blockSize;
+            long end = begin + blockSize;
+            if (blockSize <= 0 || m.start >= blockSize || end > tokens.length) {
+                continue; // the event is refused for what is wrong with it
+            }
+            int from = (int) begin + Math.max(0, m.start);
+            int to = (int) end;
+            if (i + 1 < media.size() && media.get(i + 1).block == m.block) {
+                to = Math.clamp(begin + media.get(i + 1).start, from, to);
+            }
+            if (ids == null || !m.name.equals(name)) {
+                name = m.name;
+                ids = MediaIds.of(name);
+            }
+            ids.putRun(tokens, (int) begin + m.start, from, to);
         }
     }
 

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.events.KvBatch;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.MalformedBatchException;
+import io.warmpath.prefix.MediaIds;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 import org.msgpack.core.MessageBufferPacker;
@@ -81,25 +83,121 @@ class KvEventDecoderTest {
         return assertInstanceOf(KvEvent.Stored.class, batch.events().getFirst());
     }
 
-    @Test
-    void a_later_block_with_an_image_ends_the_plain_blocks() throws Exception {
+    private static KvEvent.Stored stored(int blockSize, long[] tokens, Write keys)
+            throws Exception {
         KvBatch batch =
                 decode(
                         out -> {
                             out.packArrayHeader(1).packMapHeader(5);
                             out.packString("type").packString("BlockStored");
-                            out.packString("block_hashes").packArrayHeader(3);
-                            out.packLong(1).packLong(2).packLong(3);
-                            out.packString("token_ids").packArrayHeader(3);
-                            out.packInt(5).packInt(6).packInt(7);
-                            out.packString("block_size").packInt(1);
-                            out.packString("extra_keys").packArrayHeader(3);
-                            out.packNil();
-                            out.packArrayHeader(1).packArrayHeader(2).packString("img").packInt(0);
+                            out.packString("block_hashes");
+                            out.packArrayHeader(tokens.length / blockSize);
+                            for (int i = 0; i < tokens.length / blockSize; i++) {
+                                out.packLong(i + 1);
+                            }
+                            out.packString("token_ids").packArrayHeader(tokens.length);
+                            for (long token : tokens) {
+                                out.packLong(token);
+                            }
+                            out.packString("block_size").packInt(blockSize);
+                            out.packString("extra_keys");
+                            keys.to(out);
+                        });
+        assertEquals(0, batch.badEvents());
+        return assertInstanceOf(KvEvent.Stored.class, batch.events().getFirst());
+    }
+
+    private static void image(MessageBufferPacker out, String name, int start)
+            throws IOException {
+        out.packArrayHeader(2).packString(name).packInt(start);
+    }
+
+    /** As vLLM writes it: in each block that an image touches where it began, from the block's first token. */
+    @Test
+    void the_ids_of_an_image_take_the_place_of_its_placeholders() throws Exception {
+        long[] tokens = {1, 2, 3, 9, 9, 9, 9, 9, 9, 4, 9, 9, 5, 6, 7, 8};
+        KvEvent.Stored stored =
+                stored(
+                        4,
+                        tokens,
+                        out -> {
+                            out.packArrayHeader(4);
+                            out.packArrayHeader(1);
+                            image(out, "a", 3);
+                            out.packArrayHeader(1);
+                            image(out, "a", -1);
+                            out.packArrayHeader(2);
+                            image(out, "a", -5);
+                            image(out, "b", 2);
                             out.packNil();
                         });
-        KvEvent.Stored stored = assertInstanceOf(KvEvent.Stored.class, batch.events().getFirst());
+        int[] want = {1, 2, 3, 0, 0, 0, 0, 0, 0, 4, 0, 0, 5, 6, 7, 8};
+        MediaIds.of("a").put(want, 3, 3, 9);
+        MediaIds.of("b").put(want, 10, 10, 12);
+        assertArrayEquals(want, stored.tokens());
+        assertEquals(4, stored.plainBlocks());
+        assertEquals(want[3], want[5]);
+        assertTrue(want[3] < 0 && want[4] < 0 && want[3] != want[4] && want[3] != want[10]);
+    }
+
+    @Test
+    void an_image_ends_where_the_next_one_begins() throws Exception {
+        KvEvent.Stored stored =
+                stored(
+                        4,
+                        new long[] {9, 9, 9, 9},
+                        out -> {
+                            out.packArrayHeader(1).packArrayHeader(3);
+                            image(out, "a", 0);
+                            image(out, "b", 1);
+                            image(out, "a", 3);
+                        });
+        int[] want = new int[4];
+        MediaIds.of("a").put(want, 0, 0, 1);
+        MediaIds.of("b").put(want, 1, 1, 3);
+        MediaIds.of("a").put(want, 3, 3, 4);
+        assertArrayEquals(want, stored.tokens());
+    }
+
+    @Test
+    void other_keys_end_the_blocks_that_ids_name_and_places_outside_change_nothing()
+            throws Exception {
+        long[] tokens = {5, 6, 7};
+        KvEvent.Stored stored =
+                stored(
+                        1,
+                        tokens,
+                        out -> {
+                            out.packArrayHeader(3);
+                            out.packArrayHeader(1);
+                            image(out, "a", 1);
+                            out.packArrayHeader(1);
+                            out.packArrayHeader(2).packString("a").packString("b");
+                            out.packNil();
+                        });
+        assertArrayEquals(new int[] {5, 6, 7}, stored.tokens());
         assertEquals(1, stored.plainBlocks());
+        assertEquals(
+                0,
+                stored(
+                                1,
+                                tokens,
+                                out -> {
+                                    out.packArrayHeader(1).packArrayHeader(1);
+                                    out.packBinaryHeader(2).addPayload(new byte[] {1, 2});
+                                })
+                        .plainBlocks());
+    }
+
+    /** SGLang's sentinels of images: 1,000,000 and 62 bits of a hash. */
+    @Test
+    void ids_wider_than_32_bits_are_those_of_media() throws Exception {
+        long wide = 0x1234_5678_9abc_def0L;
+        KvEvent.Stored stored =
+                stored(1, new long[] {0xffff_ffffL, wide, 7}, MessageBufferPacker::packNil);
+        assertArrayEquals(new int[] {-1, 0x9abc_def0, 7}, stored.tokens());
+        assertEquals(0x9abc_def0, MediaIds.folded(wide));
+        assertEquals(0x8000_0001, MediaIds.folded(0x1_0000_0001L));
     }
 
     @Test

@@ -41,7 +41,16 @@ public final class ChatBody {
 
     /** A prompt that is read when somebody wants its tokens. The body must not change. */
     static PromptInput.Conversation later(Buffer body) {
+        return later(HeapBytes.of(body), new PromptInput.Extent());
+    }
+
+    /** The same of a body that is sent on, with names of its media where an engine takes them. */
+    static PromptInput.Conversation sent(Buffer body) {
         HeapBytes bytes = HeapBytes.of(body);
+        return later(bytes, new PromptInput.Extent(() -> MediaPlaces.of(bytes)));
+    }
+
+    private static PromptInput.Conversation later(HeapBytes bytes, PromptInput.Extent extent) {
         return new PromptInput.Conversation(
                 bytes.length(),
                 () -> {
@@ -50,7 +59,8 @@ public final class ChatBody {
                     } catch (GatewayException e) {
                         throw new IllegalArgumentException(e.error().message(), e);
                     }
-                });
+                },
+                extent);
     }
 
     /**

@@ -237,7 +237,7 @@ final class RequestFields {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
         return messagesLater || opaqueMessages != null || forTemplate != null
-                ? ChatBody.later(body)
+                ? ChatBody.sent(body)
                 : new PromptInput.Chat(List.copyOf(messages), addGenerationPrompt);
     }
 

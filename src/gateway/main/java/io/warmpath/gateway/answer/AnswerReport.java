@@ -6,12 +6,15 @@ import io.warmpath.fleet.probe.EngineTokenizer;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.ModelMeters;
 import io.warmpath.gateway.prompt.AskedPrompt;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.MediaLengths;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +48,7 @@ public final class AnswerReport {
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
+    private final MediaLengths.@Nullable Lesson media;
     private final SelfCheck.@Nullable Check check;
     private final @Nullable Runnable pooled;
     private final WarmLedger.@Nullable Warmed warmed;
@@ -57,6 +61,7 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
+            MediaLengths.@Nullable Lesson media,
             SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
@@ -67,6 +72,7 @@ public final class AnswerReport {
         this.promptTokens = promptTokens;
         this.stream = stream;
         this.beginningOnly = beginningOnly;
+        this.media = media;
         this.check = check;
         this.pooled = pooled;
         this.warmed = warmed;
@@ -89,11 +95,14 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             String model) {
-        boolean beginningOnly =
-                !request.passThrough()
-                        && request.prompt() instanceof PromptInput.Conversation chat
-                        && chat.extent().isBeginning();
         Candidate to = decision.chosen().candidate();
+        EngineProfile engine = Engines.of(to.worker().kind());
+        PromptInput.Extent extent =
+                !request.passThrough() && request.prompt() instanceof PromptInput.Conversation chat
+                        ? chat.extent()
+                        : null;
+        boolean beginningOnly = extent != null && extent.isBeginning(engine);
+        MediaLengths.Lesson media = extent == null ? null : extent.lesson(engine);
         if (stream != null) {
             return new AnswerReport(
                     parts,
@@ -103,6 +112,7 @@ public final class AnswerReport {
                     promptTokens,
                     stream,
                     beginningOnly,
+                    null,
                     null,
                     null,
                     null);
@@ -115,7 +125,7 @@ public final class AnswerReport {
                         ? null
                         : shared.sent(to.worker(), prompt.knownIds(to.worker()), request.space());
         SelfCheck.Check check =
-                beginningOnly || request.passThrough()
+                beginningOnly || media != null || request.passThrough()
                         ? null
                         : check(parts.selfCheck(), request, prompt, to, model);
         return new AnswerReport(
@@ -126,6 +136,7 @@ public final class AnswerReport {
                 promptTokens,
                 null,
                 beginningOnly,
+                media,
                 check,
                 pooled,
                 warmed);
@@ -214,6 +225,9 @@ public final class AnswerReport {
         }
         if (s != null && s.promptTokens() >= 0 && check != null) {
             check.answered(s.promptTokens());
+        }
+        if (s != null && s.promptTokens() > 0 && status < 400 && media != null) {
+            media.answered(s.promptTokens());
         }
         if (s != null && status < 400 && !passThrough) {
             meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());

@@ -2,6 +2,7 @@ package io.warmpath.gateway.answer;
 
 import io.vertx.core.MultiMap;
 import io.warmpath.fleet.EventTrust;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
 import io.warmpath.gateway.request.SessionHeaders;
@@ -11,6 +12,7 @@ import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.Score;
 import io.warmpath.routing.TierBlocks;
 import io.warmpath.session.SessionControl;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
@@ -100,6 +102,20 @@ public final class Explanation {
                 to.remove(name);
             } else {
                 to.set(name, there);
+            }
+        }
+    }
+
+    /** Why the prompt is known up to some place only; what is predicted is of its beginning. */
+    public static void addBeginning(MultiMap to, RoutingDecision decision, PromptInput prompt) {
+        if (decision.notExact() == NotExact.MEDIUM
+                && prompt instanceof PromptInput.Conversation chat) {
+            String why =
+                    chat.extent()
+                            .whyBeginning(
+                                    Engines.of(decision.chosen().candidate().worker().kind()));
+            if (!why.isEmpty()) {
+                to.set("x-warmpath-not-exact", why);
             }
         }
     }

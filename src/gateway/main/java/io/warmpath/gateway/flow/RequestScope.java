@@ -200,6 +200,7 @@ final class RequestScope {
         if (decided.prefill() != null) {
             Explanation.addPrefill(own, decided.prefill().decision(), promptTokens);
         }
+        Explanation.addBeginning(own, decided.decision(), request.prompt());
         Explanation.addHints(
                 own,
                 request,

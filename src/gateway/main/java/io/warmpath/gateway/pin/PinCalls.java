@@ -11,6 +11,7 @@ import io.warmpath.fleet.probe.PinSupports;
 import io.warmpath.gateway.pin.PinMetrics.Result;
 import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.prefix.MediaIds;
 import io.warmpath.session.SessionKey;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamRequest;
@@ -163,7 +164,7 @@ public final class PinCalls implements AutoCloseable {
 
     private static int[] ids(Wish wish) {
         try {
-            return wish.ids.get();
+            return MediaIds.before(wish.ids.get());
         } catch (RuntimeException | LinkageError e) {
             LOG.debugf(e, "%s: its ids cannot be made", wish.requestId);
             return PromptContent.NO_IDS;

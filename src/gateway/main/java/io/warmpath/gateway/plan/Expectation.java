@@ -4,6 +4,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
+import io.warmpath.gateway.prompt.Engines;
 import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.prefix.PrefixMatch;
@@ -139,7 +140,9 @@ final class Expectation {
             return NotExact.PARTLY_TOLD;
         }
         if (request.prompt() instanceof PromptInput.Conversation chat
-                && chat.extent().isBeginning()) {
+                && chat.extent()
+                        .isBeginning(
+                                Engines.of(decision.chosen().candidate().worker().kind()))) {
             return NotExact.MEDIUM;
         }
         return switch (events.view(decision.chosen().candidate())) {

@@ -1,9 +1,11 @@
 package io.warmpath.gateway.request;
 
 import io.vertx.core.buffer.Buffer;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Changes members of a JSON body by splicing bytes; every other byte stays as the client sent it.
@@ -32,11 +34,30 @@ public final class BodyEditor {
      * @return the body itself when there is nothing to change
      */
     public static Buffer edit(Buffer body, BodyEdits at, BodyChanges changes) {
-        if (changes.equals(BodyChanges.NONE)) {
+        return edit(body, at, changes, null);
+    }
+
+    /**
+     * @param media get their names, too; null: none does
+     */
+    static Buffer edit(
+            Buffer body,
+            BodyEdits at,
+            BodyChanges changes,
+            PromptInput.@Nullable Extent media) {
+        boolean changed = !changes.equals(BodyChanges.NONE);
+        if (!changed && media == null) {
             return body;
         }
         BodyEditor editor = new BodyEditor(body, at);
-        editor.collect(changes);
+        if (changed) {
+            editor.collect(changes);
+        }
+        if (media != null) {
+            media.names(
+                    (place, member) ->
+                            editor.splices.add(new Splice(new ByteRange(place, place), member)));
+        }
         return editor.splices.isEmpty() ? body : editor.splice();
     }
 
@@ -83,10 +104,6 @@ public final class BodyEditor {
             splices.add(
                     new Splice(new ByteRange(at.afterBrace(), at.afterBrace()), added.toString()));
         }
-        // An added member comes before what is cut out behind the brace.
-        splices.sort(
-                Comparator.<Splice>comparingInt(s -> s.at().start())
-                        .thenComparingInt(s -> s.at().end()));
     }
 
     /** In a form, where it is no JSON, its value stands without quotes. */
@@ -183,6 +200,10 @@ public final class BodyEditor {
     }
 
     private Buffer splice() {
+        // An added member comes before what is cut out behind the brace.
+        splices.sort(
+                Comparator.<Splice>comparingInt(s -> s.at().start())
+                        .thenComparingInt(s -> s.at().end()));
         int more = 0;
         for (Splice s : splices) {
             more += 3 * s.text().length();

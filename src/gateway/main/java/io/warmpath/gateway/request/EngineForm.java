@@ -2,7 +2,9 @@ package io.warmpath.gateway.request;
 
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayException;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
+import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.UpstreamListener;
 
 /**
@@ -15,9 +17,15 @@ public interface EngineForm {
             new EngineForm() {
                 @Override
                 public Written write(InferenceRequest request, Worker to, BodyChanges changes) {
-                    return new Written(
-                            request.target(),
-                            BodyEditor.edit(request.body(), request.edits(), changes));
+                    PromptInput.Extent media =
+                            to.kind() == EngineKind.VLLM
+                                            && request.prompt()
+                                                    instanceof PromptInput.Conversation chat
+                                    ? chat.extent()
+                                    : null;
+                    Buffer body =
+                            BodyEditor.edit(request.body(), request.edits(), changes, media);
+                    return new Written(request.target(), body);
                 }
 
                 @Override

@@ -1,6 +1,7 @@
 package io.warmpath.tokens.model;
 
 import io.warmpath.tokens.template.ChatTemplate;
+import io.warmpath.tokens.template.MediaLengths;
 import io.warmpath.tokens.text.AddedTokens;
 import io.warmpath.tokens.text.SegmentCache;
 import io.warmpath.tokens.text.SegmentedTokenizer;
@@ -21,18 +22,24 @@ public final class ServedModel {
     public final @Nullable SegmentedTokenizer segmented;
     final @Nullable SegmentCache cache;
     public final @Nullable ChatTemplate template;
+    public final MediaLengths media;
     public volatile boolean failing;
 
     /** Users, and one for its owner; 0: closed, for good. Shared by copies. */
     private final AtomicInteger holds;
 
     ServedModel(LoadedModel loaded, long cacheBytes, TokensCounters counters) {
-        this(loaded, cacheBytes, counters, new AtomicInteger(1));
+        this(loaded, cacheBytes, counters, new MediaLengths(), new AtomicInteger(1));
     }
 
     private ServedModel(
-            LoadedModel loaded, long cacheBytes, TokensCounters counters, AtomicInteger holds) {
+            LoadedModel loaded,
+            long cacheBytes,
+            TokensCounters counters,
+            MediaLengths media,
+            AtomicInteger holds) {
         this.loaded = loaded;
+        this.media = media;
         this.holds = holds;
         template = loaded.template().orElse(null);
         AddedTokens splitOn = loaded.splitOn().orElse(null);
@@ -49,7 +56,7 @@ public final class ServedModel {
 
     /** The same tokenizer with remembered pieces of its own; closed with this one. */
     ServedModel copy(long cacheBytes, TokensCounters counters) {
-        return new ServedModel(loaded, cacheBytes, counters, holds);
+        return new ServedModel(loaded, cacheBytes, counters, media, holds);
     }
 
     /**

@@ -10,14 +10,23 @@ import java.util.Optional;
  * @param modelType of config.json, empty when it does not say
  * @param architectures of config.json
  * @param mistralTokenizer there are files that only mistral-common reads
+ * @param placeholders of media
  */
-public record ModelFacts(String modelType, List<String> architectures, boolean mistralTokenizer) {
+public record ModelFacts(
+        String modelType,
+        List<String> architectures,
+        boolean mistralTokenizer,
+        Placeholders placeholders) {
     /** Nothing is known; the template is taken at its word. */
     public static final ModelFacts UNKNOWN = new ModelFacts("", List.of(), false);
 
     public ModelFacts {
         modelType = modelType.toLowerCase(Locale.ROOT).replace('-', '_');
         architectures = List.copyOf(architectures);
+    }
+
+    public ModelFacts(String modelType, List<String> architectures, boolean mistralTokenizer) {
+        this(modelType, architectures, mistralTokenizer, Placeholders.NONE);
     }
 
     /** Which code of the engine makes the prompts; empty: the template does. */

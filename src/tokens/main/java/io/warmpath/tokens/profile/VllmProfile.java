@@ -57,7 +57,7 @@ final class VllmProfile {
         String role = Members.text(path + ".role", given.get("role"));
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         message.put("role", role);
-        Object content = content(path + ".content", given.get("content"));
+        Object content = content(path + ".content", role, given.get("content"));
         message.put("content", role.equals("tool") ? oneText(content) : content);
         if (role.equals("assistant")) {
             if (given.get("tool_calls") != null) {
@@ -96,27 +96,43 @@ final class VllmProfile {
     }
 
     /** A text, or a list of parts; as a text, empty parts leave no trace. */
-    private Object content(String path, @Nullable Object given) {
-        List<String> texts = new ArrayList<>();
-        if (given instanceof List<?> parts) {
-            for (int i = 0; i < parts.size(); i++) {
-                texts.add(part(path + "[" + i + "]", parts.get(i)));
+    private Object content(String path, String role, @Nullable Object given) {
+        List<Map<String, Object>> parts = new ArrayList<>();
+        if (given instanceof List<?> all) {
+            for (int i = 0; i < all.size(); i++) {
+                parts.add(
+                        all.get(i) instanceof ChatMedia.Part medium
+                                ? medium(medium.kind(), role)
+                                : text(part(path + "[" + i + "]", all.get(i))));
             }
         } else if (given != null) {
-            texts.add(Members.text(path, given));
+            parts.add(text(Members.text(path, given)));
         }
-        if (!facts.vllmParts()) {
-            texts.removeIf(String::isEmpty);
-            return String.join("\n", texts);
+        if (facts.vllmParts()) {
+            return parts;
         }
-        List<Map<String, Object>> parts = new ArrayList<>(texts.size());
-        for (String text : texts) {
-            Map<String, Object> part = new LinkedHashMap<>(4);
-            part.put("type", "text");
-            part.put("text", text);
-            parts.add(part);
+        List<String> texts = new ArrayList<>(parts.size());
+        for (Map<String, Object> part : parts) {
+            texts.add(String.valueOf(part.get("text")));
         }
-        return parts;
+        texts.removeIf(String::isEmpty);
+        return String.join("\n", texts);
+    }
+
+    private static Map<String, Object> text(String text) {
+        Map<String, Object> part = new LinkedHashMap<>(4);
+        part.put("type", "text");
+        part.put("text", text);
+        return part;
+    }
+
+    private Map<String, Object> medium(String kind, String role) {
+        if (!facts.vllmParts() || !(role.equals("user") || role.equals("assistant"))) {
+            throw NotRendered.unpredictable("media where the template wants texts");
+        }
+        Map<String, Object> part = new LinkedHashMap<>(2);
+        part.put("type", kind);
+        return part;
     }
 
     private static String part(String path, @Nullable Object given) {

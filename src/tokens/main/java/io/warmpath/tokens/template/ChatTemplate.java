@@ -3,6 +3,7 @@ package io.warmpath.tokens.template;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
+import io.warmpath.tokens.profile.Placeholders;
 
 /**
  * Chats to the text that an engine tokenises.
@@ -29,6 +30,11 @@ public interface ChatTemplate {
     /** As {@link #continuation(ChatRequest, String, EngineProfile)}. */
     default Continuation continuation(PromptInput.Chat chat, String said, EngineProfile engine) {
         return continuation(chat.request(), said, engine);
+    }
+
+    /** What the model's template prints for media. */
+    default Placeholders placeholders() {
+        return Placeholders.NONE;
     }
 
     /** Whether rendering so many messages takes so little that an event loop may do it. */

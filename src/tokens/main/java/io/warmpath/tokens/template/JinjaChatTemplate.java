@@ -7,6 +7,7 @@ import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.ModelFacts;
+import io.warmpath.tokens.profile.Placeholders;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Optional;
@@ -57,6 +58,11 @@ public final class JinjaChatTemplate implements ChatTemplate {
     @Override
     public boolean isQuick(int messages) {
         return quick != null || messages <= QUICK_MESSAGES;
+    }
+
+    @Override
+    public Placeholders placeholders() {
+        return model.placeholders();
     }
 
     @Override

@@ -1,11 +1,16 @@
 package io.warmpath.tokens.template;
 
 import io.warmpath.tokens.profile.ChatRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.profile.Medium;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** The prompt of one request, before it is tokens. */
 public sealed interface PromptInput {
@@ -57,19 +62,89 @@ public sealed interface PromptInput {
     }
 
     /**
-     * Whether ids are those of a whole prompt. Written before they are handed on, by whoever makes
-     * them; read after.
+     * How much of a chat its ids stand for, on each kind of engine, and what its media are called.
+     * Written before the ids are handed on, by whoever makes them; read after.
      */
     final class Extent {
-        private volatile boolean beginning;
+        private static final int[] NOWHERE = {};
 
-        /** They end before the first medium, whose place and length only the engine knows. */
-        public void beginningOnly() {
-            beginning = true;
+        private final Supplier<int[]> places;
+        private volatile Map<EngineProfile, String> beginnings = Map.of();
+        private volatile Map<EngineProfile, MediaLengths.Lesson> lessons = Map.of();
+        private volatile int[] writable = NOWHERE;
+        private volatile List<Medium> media = List.of();
+
+        /** Of a chat that is not sent as it is. */
+        public Extent() {
+            this(() -> NOWHERE);
         }
 
-        public boolean isBeginning() {
-            return beginning;
+        /**
+         * @param places where its body takes a further member of each medium, in their order; empty
+         *     where it does not
+         */
+        public Extent(Supplier<int[]> places) {
+            this.places = places;
+        }
+
+        /** They end before a medium whose name or length only the engine knows. */
+        public void beginningOnly(EngineProfile engine, String why) {
+            beginnings = with(beginnings, engine, why);
+        }
+
+        public boolean isBeginning(EngineProfile engine) {
+            return beginnings.containsKey(engine);
+        }
+
+        /** Why they are not of the whole prompt; empty: they are. */
+        public String whyBeginning(EngineProfile engine) {
+            return beginnings.getOrDefault(engine, "");
+        }
+
+        /** The chat has these. */
+        public void media(List<Medium> all) {
+            int[] found = places.get();
+            if (found.length == all.size()) {
+                writable = found;
+                media = all;
+            }
+        }
+
+        /** The engine will know it by its name. */
+        public boolean tells(Medium medium) {
+            return medium.name() != null && writable.length > 0;
+        }
+
+        /** What is to be learnt from the answer. */
+        public void lesson(EngineProfile engine, MediaLengths.Lesson lesson) {
+            lessons = with(lessons, engine, lesson);
+        }
+
+        private static <T> Map<EngineProfile, T> with(
+                Map<EngineProfile, T> known, EngineProfile engine, T value) {
+            Map<EngineProfile, T> all = new EnumMap<>(EngineProfile.class);
+            all.putAll(known);
+            all.put(engine, value);
+            return all;
+        }
+
+        /** Null: nothing. */
+        public MediaLengths.@Nullable Lesson lesson(EngineProfile engine) {
+            return lessons.get(engine);
+        }
+
+        /**
+         * What an engine that takes names has to find in the body.
+         *
+         * @param to gets the place and the member with its comma, in order
+         */
+        public void names(BiConsumer<Integer, String> to) {
+            for (int i = 0; i < media.size(); i++) {
+                Medium medium = media.get(i);
+                if (!medium.given() && medium.name() != null) {
+                    to.accept(writable[i], "\"uuid\":\"" + medium.name() + "\",");
+                }
+            }
         }
     }
 

@@ -1,0 +1,187 @@
+"""What record.py plays of images. Its documentation has more."""
+import contextlib
+import hashlib
+import http.server
+import json
+import threading
+import urllib.request
+
+from fleet import NAME, Sglang, Vllm, check, vision_model
+from pictures import image, png
+
+
+def chat(r, pad, step, messages, tokens=2, salt=None):
+    """A chat with images, named as the gateway names them. What it answers, and what was cached."""
+    r.count += 1
+    name = f"r{r.count:04}"
+    parts = [p for m in messages if isinstance(m["content"], list) for p in m["content"] if p["type"] == "image_url"]
+    body = {"model": NAME, "messages": messages, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "return_token_ids": True, **({"cache_salt": salt} if salt else {})}
+    r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
+    asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+    said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+    usage, ids = said["usage"], said["prompt_token_ids"]
+    check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {usage['prompt_tokens']}")
+    runs = [i for i, t in enumerate(ids) if t == pad and (i == 0 or ids[i - 1] != pad)]
+    check(len(runs) == len(parts), f"{step}: {len(runs)} images of {len(parts)}")
+    media = [[p.get("uuid"), i, next(n for n in range(len(ids) - i) if ids[i + n] != pad)] for p, i in zip(parts, runs)]
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    named = {"prompt_ids": ids, "media": media} if all(m[0] for m in media) else {}  # else nobody but the engine knows what it is
+    r.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=usage["completion_tokens"], cached_tokens=cached,
+              output_ids=said["choices"][0]["token_ids"], **named)
+    r.rest()
+    return said["choices"][0]["message"]["content"], cached
+
+
+@contextlib.contextmanager
+def served(file):
+    """The address of a file."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "image/png")
+            self.send_header("Content-Length", str(len(file)))
+            self.end_headers()
+            self.wfile.write(file)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/a.png"
+    finally:
+        server.shutdown()
+
+
+def pads(given, length):
+    """What SGLang puts in the place of an image whose hash it is given: four ids by turns."""
+    digest = hashlib.sha256(b"sglang-mm-wide-pad-v1" + int(given, 16).to_bytes(8, "big")).digest()
+    four = [1_000_000 + (int.from_bytes(digest[8 * i:8 * i + 8], "big") & (1 << 62) - 1) for i in range(4)]
+    return [four[i % 4] for i in range(length)]
+
+
+def sglang_media():
+    """Images whose hashes are given, as /generate takes them, and chats, of whose images nobody knows the hashes."""
+    from tokenizers import Tokenizer
+
+    folder = vision_model()
+    engine = Sglang(model=folder, extra=["--mm-attention-backend", "sdpa"])
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    pad = json.loads((folder / "config.json").read_text())["image_token_id"]
+    sizes = {}
+
+    def play(r):
+        def ask(step, text, *files):
+            """A prompt with an image wherever it says IMAGE."""
+            r.count += 1
+            name = f"r{r.count:04}"
+            given = [hashlib.sha256(f).hexdigest()[:16] for f in files]
+            prompt = f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n".replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>")
+            body = {"text": prompt, "image_data": [image(f)["image_url"]["url"] for f in files], "mm_hashes": given,
+                    "sampling_params": {"max_new_tokens": 2, "temperature": 0, "ignore_eos": True}}
+            r.line("request", id=name, step=step, path="/generate", body=body)
+            asked = urllib.request.Request(r.engine.url + "/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
+            said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+            meta, ids = said["meta_info"], []
+            encoded = tokenizer.encode(prompt, add_special_tokens=False).ids
+            if len(set(files)) == 1:
+                sizes[files[0]] = (meta["prompt_tokens"] - len(encoded)) // len(files) + 1
+            left = list(files)
+            for token in encoded:
+                if token == pad:
+                    file = left.pop(0)
+                    ids += pads(hashlib.sha256(file).hexdigest()[:16], sizes[file])
+                else:
+                    ids.append(token)
+            check(len(ids) == meta["prompt_tokens"], f"{step}: {len(ids)} ids of {meta['prompt_tokens']}")
+            r.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=meta["completion_tokens"],
+                   cached_tokens=meta["cached_tokens"], output_ids=said["output_ids"], prompt_ids=ids)
+            r.rest()
+            return meta["cached_tokens"]
+
+        def chat(step, *files):
+            r.count += 1
+            name = f"r{r.count:04}"
+            body = {"model": NAME, "max_tokens": 2, "temperature": 0, "messages": [
+                {"role": "user", "content": [*[image(f) for f in files], {"type": "text", "text": "What is it? " * 9}]}]}
+            r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
+            asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
+            usage = json.loads(urllib.request.urlopen(asked, timeout=60).read())["usage"]
+            r.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"],
+                   cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+            r.rest()
+
+        red, blue = png(280, 252, 1), png(280, 252, 2)
+        before = "Look at it and say what there is to see. " * 6
+        ask("an image", before + "IMAGE What is it?", red)
+        check(ask("the same again", before + "IMAGE What is it?", red) > 90, "an image that was there before is not cached")
+        ask("another of the same size", before + "IMAGE What is it?", blue)
+        ask("another question", before + "IMAGE What is it not, and why is it so, do you think?", red)
+        ask("two images", "IMAGE and IMAGE Compare them.", red, blue)
+        ask("two images again", "IMAGE and IMAGE Compare them.", red, blue)
+        ask("two images, the other way round", "IMAGE and IMAGE Compare them.", blue, red)
+        ask("the same twice", "IMAGE and IMAGE Compare them.", red, red)
+        chat("a chat", red)
+        chat("a chat, again", red)
+        ask("no image", before + "What is it?")
+        ask("the first one, at last", before + "IMAGE What is it?", red)
+
+    return engine, play
+
+
+def media(kind):
+    """Images: the same again, others of the same size, two at once, conversations that go on, by address, salted."""
+    if kind == "sglang":
+        return sglang_media()
+    folder = vision_model()
+    pad = json.loads((folder / "config.json").read_text())["image_token_id"]
+    engine = Vllm(model=folder)
+
+    def play(r):
+        def text(words):
+            return {"type": "text", "text": words}
+
+        def user(*parts):
+            return {"role": "user", "content": list(parts)}
+
+        def named(file):
+            """As a gateway sends it."""
+            part = image(file)
+            return {**part, "uuid": hashlib.sha256(part["image_url"]["url"].encode()).hexdigest()}
+
+        system = {"role": "system", "content": "You look at pictures and say what there is to see. " * 5}
+        red, blue, small = png(280, 252, 1), png(280, 252, 2), png(112, 84, 3)
+        talk = [system, user(named(red), text("What is it?"))]
+        said, _ = chat(r, pad, "an image", talk, tokens=40)
+        check(chat(r, pad, "the same again", talk)[1] > 90, "an image that was there before is not cached")
+        chat(r, pad, "another image of the same size", [system, user(named(blue), text("What is it?"))])
+        chat(r, pad, "another question", [system, user(named(red), text("What is it not, and why is it so, do you think?"))])
+        talk += [{"role": "assistant", "content": said}, user(text("Say more of it, and of what is beside it."))]
+        said, cached = chat(r, pad, "its second turn", talk, tokens=40)
+        check(cached > 90, "the second turn does not find the image")
+        talk += [{"role": "assistant", "content": said}, user(text("And now of this one."), named(small), text("Both, please."))]
+        chat(r, pad, "its third turn, with another image", talk, tokens=3)
+        chat(r, pad, "the third turn again", talk)
+        chat(r, pad, "two images", [user(named(red), named(blue), text("Compare them."))])
+        chat(r, pad, "two images again", [user(named(red), named(blue), text("Compare them."))])
+        chat(r, pad, "two images, the other way round", [user(named(blue), named(red), text("Compare them."))])
+        chat(r, pad, "the same twice", [user(named(red), named(red), text("Compare them."))])
+        chat(r, pad, "the same twice, again", [user(named(red), named(red), text("Compare them."))])
+        chat(r, pad, "salted", talk[:2], salt="team")
+        chat(r, pad, "salted, again", talk[:2], salt="team")
+        chat(r, pad, "a name of the client's", [system, user({**image(blue), "uuid": "blue"}, text("What is it?"))])
+        chat(r, pad, "a name of the client's, again", [system, user({**image(blue), "uuid": "blue"}, text("What is it?"))])
+        chat(r, pad, "a name of the engine's", [system, user(image(blue), text("What is it?"))])
+        chat(r, pad, "a name of the engine's, again", [system, user(image(blue), text("What is it?"))])
+        with served(red) as url:
+            there = {"type": "image_url", "image_url": {"url": url}}
+            chat(r, pad, "by address", [system, user(there, text("What is it?"))])
+            chat(r, pad, "by address, again", [system, user(there, text("What is it?"))])
+            chat(r, pad, "by address with a name", [system, user({**there, "uuid": "red"}, text("What is it?"))])
+            chat(r, pad, "by address with a name, again", [system, user({**there, "uuid": "red"}, text("What is it?"))])
+        chat(r, pad, "no image", [system, user(text("What is it?"))])
+        chat(r, pad, "the first one, at last", talk[:2])
+
+    return engine, play
