@@ -93,13 +93,14 @@ final class LayerGroups {
         if (sides == null || group == null || !follows(e.scope()) || tier != Tier.GPU) {
             return DropReason.SPEC_KIND;
         }
-        if (e.unnamedLora() || e.bigram()) {
-            return e.bigram() ? DropReason.BIGRAM : DropReason.UNNAMED_LORA;
+        if (e.unnamedLora()) {
+            return DropReason.UNNAMED_LORA;
         }
         int n = e.hashes().length;
         // Blocks that no prefix ends with are left out, and the tokens are those of all.
         boolean consecutive =
                 group.stride() == 1
+                        && !e.bigram()
                         && e.plainBlocks() == n
                         && e.tokens().length == (long) n * e.blockSize();
         sides.stored(
