@@ -22,6 +22,7 @@ from vllm.v1.request import Request
 BLOCK = 4
 CHUNK = 24  # tokens of a prompt that are computed at once
 RETAIN = {"windows": 0, "states": 0, "mixed": None, "wide": 8}
+REQUESTS = {"windows": 80, "states": 80, "mixed": 50, "wide": 80}
 
 
 def attention(block=BLOCK):
@@ -78,7 +79,7 @@ def main(what, out):
 
     line("meta", engine="vllm 0.32.0", kind="vllm", block_size=BLOCK, model="none", note=f"cache manager alone: {what}")
     known, found, short = [], 0, 0
-    for i in range(80):
+    for i in range(REQUESTS[what]):
         step = drawn.choice(["new", "again", "cut", "longer", "longer"]) if known else "new"
         ids = drawn.choice(known[-8:]) if known else []
         if step == "new":
@@ -115,7 +116,7 @@ def main(what, out):
         if i == 60:
             manager.reset_prefix_cache()
             tell()
-    print(f"{out.name}: {sequence} batches, {found} of 80 found something, {short} did not fit")
+    print(f"{out.name}: {sequence} batches, {found} of {REQUESTS[what]} found something, {short} did not fit")
 
 
 if __name__ == "__main__":

@@ -115,8 +115,15 @@ public final class HybridSlots {
                 held.changed(
                         (tiers, slot) -> {
                             SideBlocks sides = slot < all.length ? all[slot] : null;
+                            int last = -1;
                             for (int t = 0; sides != null && t < tiers.length; t++) {
-                                tiers[t] = sides.usable(path, Math.min(most, tiers[t]));
+                                // Most often all tiers are as deep as the first.
+                                int depth = tiers[t];
+                                tiers[t] =
+                                        depth == last
+                                                ? tiers[t - 1]
+                                                : sides.usable(path, Math.min(most, depth));
+                                last = depth;
                             }
                         });
         return without == null ? less : PrefixMatch.larger(less, without);

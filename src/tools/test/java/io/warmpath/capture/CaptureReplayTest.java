@@ -61,7 +61,7 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EVENTS_PENDING, 1)),
                     new Expected("vllm-0.32.0-lora-b32", 15, 0, Map.of()),
-                    new Expected("vllm-0.32.0-manager-mixed-b4", 80, 0, Map.of()),
+                    new Expected("vllm-0.32.0-manager-mixed-b4", 50, 0, Map.of()),
                     new Expected("vllm-0.32.0-manager-states-b4", 80, 0, Map.of()),
                     new Expected("vllm-0.32.0-manager-wide-b4", 80, 0, Map.of()),
                     new Expected("vllm-0.32.0-manager-windows-b4", 80, 0, Map.of()),

@@ -157,6 +157,7 @@ class KvEventDecoderVectorsTest {
         assertEquals(
                 expect.path("group_idx").asInt(KvEvent.Scope.NO_GROUP), scope.group(), "group");
         assertEquals(text(expect, "kv_cache_spec_kind"), scope.specKind());
+        assertEquals(expect.path("kv_cache_spec_sliding_window").asInt(0), scope.window());
         assertEquals(text(expect, "locality"), scope.locality());
     }
 
