@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds awkward English in the Markdown of this repository; src/docs/style-note.md has the rules in words.
 
-  prose.py ROOT            every page but those of unread.txt
+  prose.py ROOT            every page but generated ones and logs
   prose.py ROOT FILE...    these pages
   prose.py --self-test
 
@@ -83,11 +83,10 @@ def faults(text, rules):
 
 
 def pages(root):
-    left_out = set(NOT_READ) | {line for line in (HERE / "unread.txt").read_text(encoding="utf-8").split("\n") if line and line[0] != "#"}
     found = [root / "README.md"]
     for folder in (".github", "k8s", "native-core", "src", "src-cpp"):
         found += sorted((root / folder).rglob("*.md"))
-    return [f for f in found if f.relative_to(root).as_posix() not in left_out]
+    return [f for f in found if f.relative_to(root).as_posix() not in NOT_READ]
 
 
 class Test(unittest.TestCase):
