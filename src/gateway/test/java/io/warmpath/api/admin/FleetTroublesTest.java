@@ -4,16 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
-import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
-import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PinSupport;
-import io.warmpath.fleet.Place;
-import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
-import io.warmpath.fleet.ServedModels;
-import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerState;
@@ -62,24 +55,11 @@ class FleetTroublesTest {
     /** Of a fleet of this engine, which sends no events. */
     private static List<String> troubles(Disaggregation part) {
         Worker worker =
-                new Worker(
-                        1,
-                        "w1",
-                        URI.create("http://10.0.0.1:30000"),
-                        EngineKind.SGLANG,
-                        ServedModels.of(Set.of("m")),
-                        16,
-                        WorkerState.READY,
-                        List.of(new Worker.Rank(0, new WorkerSlot(0))),
-                        Capacity.UNKNOWN,
-                        List.of(),
-                        "",
-                        Offload.NONE,
-                        PriorityOrder.NOT_TAKEN,
-                        SessionSupport.STICKY,
-                        1,
-                        part,
-                        Place.UNKNOWN);
+                Worker.builder(1, "w1", URI.create("http://10.0.0.1:30000"))
+                        .state(WorkerState.READY)
+                        .ranks(List.of(new Worker.Rank(0, new WorkerSlot(0))))
+                        .disaggregation(part)
+                        .build();
         return FleetTroubles.of(
                 List.of(
                         new WorkerStatus(
@@ -106,6 +86,7 @@ class FleetTroublesTest {
                         () -> 0,
                         () -> 0,
                         () -> false,
+                        Map::of,
                         () -> "",
                         RouterOptions.of(RouterMode.KV),
                         Instant.EPOCH));
