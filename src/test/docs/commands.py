@@ -25,6 +25,9 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 
+sys.path.append(str(HERE.parent / "pods"))
+
+import manifests  # noqa: E402
 import pages  # noqa: E402
 from pages import CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
 
@@ -62,7 +65,9 @@ class Page:
             where = f"{self.name}:{block.line}"
             if block.kind == ELSEWHERE:
                 other = self.path.parent / block.said["page"]
-                tested = {line for line in pages.commands(other.read_text(encoding="utf-8"))} if other.exists() else set()
+                if other.name != "kubernetes.md":
+                    raise Wrong(f"{where}: nobody runs the commands of {other}")
+                tested = manifests.commands(other.read_text(encoding="utf-8"))
                 missing = [line for line in pages.commands(block.text) if line not in tested]
                 if missing:
                     raise Wrong(f"{where}: {other.name} has no command '{missing[0]}'")
@@ -143,7 +148,7 @@ class Typist:
                 self.fail(opened, f"it ended with {terminal.returncode} before the page did")
 
     def read(self, block, output):
-        missing = pages.lacks(block.text, output, block.said["other"], self.known)
+        missing = pages.lacks(block.text, output, pages.others(block.said["others"]), self.known)
         if missing is not None:
             self.fail(block, f"the page shows a line that did not come: {missing}", output)
 

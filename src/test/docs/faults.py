@@ -61,22 +61,27 @@ UNMARKED = {
     "no end": GOOD[:GOOD.rindex("```")],
 }
 COMPARED = (
-    ("a 1", "x\na  1\ny", None, None),
-    ("a 1", "a 2", None, "a 1"),
-    ("a 1", "a 22.5", "numbers", None),
-    ("a 1 ... c", "a 2 b c", "numbers", None),
-    ("a ... c", "a b c", None, None),
-    ("b\na", "a\nb", None, "a"),
-    ("a", "\x1b[1ma\x1b[0m\r", None, None),
-    ("a", "ab", None, "a"),
-    ("to w1, w1\nto w1", "to w7, w7\nto w7", "w1", None),
-    ("to w1\nby w1", "to w7\nby w8", "w1", "by w1"),
+    ("a 1", "x\na  1\ny", [], None),
+    ("a 1", "a 2", [], "a 1"),
+    ("a 1", "a 22.5", ["numbers"], None),
+    ("a 1 ... c", "a 2 b c", ["numbers"], None),
+    ("to w1", "to w2", ["numbers"], "to w1"),
+    ("a ... c", "a b c", [], None),
+    ("b\na", "a\nb", [], "a"),
+    ("a", "\x1b[1ma\x1b[0m\r", [], None),
+    ("a", "ab", [], "a"),
+    ("to w1, w1\nto w1 1", "to w7, w7\nto w7 2", ["numbers", "w1"], None),
+    ("to w1, w1", "to w7, w8", ["w1"], "to w1, w1"),
+    ("to w1\nby w1", "to w7\nby w8", ["w1"], "by w1"),
+    ("to w1\nby w0", "to w7\nby w7", ["w1", "w0"], "by w0"),
 )
 
 
 def self_test():
-    wrong = [f"{shown!r} in {output!r}: {found!r}" for shown, output, other, wanted in COMPARED
-             if (found := pages.lacks(shown, output, other)) != wanted]
+    wrong = [f"{shown!r} in {output!r}: {found!r}" for shown, output, differ, wanted in COMPARED
+             if (found := pages.lacks(shown, output, differ)) != wanted]
+    if pages.others(", other numbers, other w1") != ["numbers", "w1"] or pages.others(""):
+        wrong.append("what may differ is read otherwise")
     kinds = [block.kind for block in pages.blocks(GOOD, "good")]
     if kinds != ["terminal", "file", "run", "run", "shows", "ctrl-c"]:
         wrong.append(f"a good page is read as {kinds}")

@@ -15,7 +15,7 @@ FORMS = (
     (RUN, re.compile(r"tested")),
     (UNTESTED, re.compile(r"not tested: (?P<reason>\S.*)")),
     (FILE, re.compile(r"file (?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)")),
-    (SHOWS, re.compile(r"shows(, other (?P<other>\w+))?")),
+    (SHOWS, re.compile(r"shows(?P<others>(, other \w+)*)")),
 )
 ALLOWED = {"sh": (RUN, TERMINAL, ELSEWHERE, UNTESTED), "text": (SHOWS, UNTESTED)}
 
@@ -78,9 +78,15 @@ def commands(body):
     return [re.split(r"\s{2,}#", line)[0].strip() for line in joined.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def lacks(shown, output, other=None, known=None):
-    """The first line of `shown` that the output has not, in this order; None: it has all. `...` stands for anything, and spaces for spaces. `other`:
-    `numbers` for any in their places, or a word in whose place the output may have another one, the same each time; `known` keeps which."""
+def others(mark):
+    """Of `, other numbers, other w1` the words."""
+    return [part.removeprefix("other ") for part in mark.split(", ") if part]
+
+
+def lacks(shown, output, differ=(), known=None):
+    """The first line of `shown` that the output has not, in this order; None: it has all. `...` stands for anything, and spaces for spaces. `differ`:
+    `numbers` for any in their places, and words in whose place the output may have another one, the same each time and different from those of
+    the others; `known` keeps which."""
     known = {} if known is None else known
     said = [" ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", line).split()) for line in output.splitlines()]
     at = 0
@@ -88,27 +94,36 @@ def lacks(shown, output, other=None, known=None):
         wanted = " ".join(line.split())
         if wanted in ("", "..."):
             continue
-        form = pattern(wanted, other, known)
-        found = next(((i, hit) for i in range(at, len(said)) if (hit := re.fullmatch(form, said[i]))), None)
-        if found is None:
+        form, names = pattern(wanted, differ, known)
+        for found in range(at, len(said)):
+            hit = re.fullmatch(form, said[found])
+            new = dict(zip(names, hit.groups())) if hit else {}
+            if hit and len({*known.values(), *new.values()}) == len(known) + len(new):
+                at = found + 1
+                known.update(new)
+                break
+        else:
             return line
-        at = found[0] + 1
-        known.update({other: word for word in found[1].groupdict().values()})
     return None
 
 
-def pattern(wanted, other, known):
-    form = ""
-    differs = r"\d[\d.,]*" if other == "numbers" else rf"\b{other}\b" if other else r"(?!)"
-    for i, part in enumerate(re.split(rf"(\.\.\.|{differs})", wanted)):
+def pattern(wanted, differ, known):
+    """For a line, and the words that its groups are for."""
+    form, names = "", []
+    number = r"(?<![A-Za-z\d])\d[\d.,]*"
+    kinds = [r"\.\.\.", *(number if word == "numbers" else rf"\b{word}\b" for word in differ)]
+    for i, part in enumerate(re.split("(" + "|".join(kinds) + ")", wanted)):
         if not i % 2:
             form += re.escape(part)
         elif part == "...":
             form += ".*"
-        elif other == "numbers":
-            form += differs
-        elif other in known:
-            form += re.escape(known[other])
+        elif part not in differ:
+            form += r"\d[\d.,]*"
+        elif part in known:
+            form += re.escape(known[part])
+        elif part in names:
+            form += rf"\{names.index(part) + 1}\b"
         else:
-            form += "(?P=other)" if "(?P<other>" in form else r"(?P<other>\w+)"
-    return form
+            form += r"(\w+)"
+            names.append(part)
+    return form, names
