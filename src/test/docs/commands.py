@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the commands of the documentation as its readers do: a page from top to bottom, in a shell, with outputs held against what the page shows.
 
-  commands.py [PAGE...]     all pages below src/docs that have something to run, unless some are named (a part of the path will do)
+  commands.py [PAGE...]     all pages below src/docs and src/examples that have something to run, unless some are named (a part of the path will do)
   commands.py --show PAGE   outputs are printed and not compared: to write a page
-  commands.py --check       nothing is run: every block of a tutorial or how-to says whether it is tested, and names tests that there are
+  commands.py --check       nothing is run: every block of a tutorial, a how-to or an example says whether it is tested, and names tests that there are
   commands.py --self-test   what reads pages and compares outputs finds planted faults
   commands.py --control     pages with planted faults fail
 
@@ -31,8 +31,8 @@ import manifests  # noqa: E402
 import pages  # noqa: E402
 from pages import CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
 
-DOCS = ROOT / "src/docs"
-STRICT = (DOCS / "tutorials", DOCS / "how-to")
+PAGES = (ROOT / "src/docs", ROOT / "src/examples")
+STRICT = (ROOT / "src/docs/tutorials", ROOT / "src/docs/how-to", ROOT / "src/examples")
 CHECKOUT = ("warmpath", "src", "k8s", "README.md", "LICENSE")
 PATIENCE_S = 120  # a block, or a terminal until its condition holds
 ENGINE_PATIENCE_S = 500  # the same on a page with real engines
@@ -42,7 +42,7 @@ NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-chi
 # What a page may need beside the product, and where it has to be.
 THINGS = {
     "nats": TOOLS / "nats/nats-server", "sglang": ENGINES / "installed", "vllm": ENGINES / "installed",
-    "openai": ROOT / "target/e2e/venv/bin/python",
+    "examples": ROOT / "target/examples/venv/bin/python",
 }
 
 
@@ -84,7 +84,7 @@ class Typist:
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
         self.patience = ENGINE_PATIENCE_S if {"sglang", "vllm"} & set(page.needs) else PATIENCE_S
-        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in ("nats", "openai")), os.environ["PATH"]]
+        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in ("nats", "examples")), os.environ["PATH"]]
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
             "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES)}
@@ -204,7 +204,7 @@ def quietly(path):
 
 
 def all_pages():
-    found = [Page(path) for path in sorted(DOCS.rglob("*.md"))]
+    found = [Page(path) for path in sorted(path for folder in PAGES for path in folder.rglob("*.md"))]
     for page in found:
         page.check()
     return found
