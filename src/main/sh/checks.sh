@@ -288,6 +288,7 @@ picker_test() {
 docs_commands() {
     build_gateway
     if [ $# -eq 0 ]; then
+        prometheus_for_tests || :
         sh "$root/src/test/e2e/venv.sh" examples >/dev/null && python3 "$root/src/test/docs/commands.py" --control || return 1
     fi
     python3 "$root/src/test/docs/commands.py" "$@"

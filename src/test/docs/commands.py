@@ -39,10 +39,11 @@ ENGINE_PATIENCE_S = 500  # the same on a page with real engines
 TOOLS = ROOT / ".tools"
 ENGINES = pathlib.Path(os.environ.get("ENGINES_HOME", TOOLS / "engines"))
 NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child")
-# What a page may need beside the product, and where it has to be.
+# What a page may need beside the product, and where it has to be; programs may be on PATH as well.
+PROGRAMS = ("nats", "prometheus")
 THINGS = {
     "nats": TOOLS / "nats/nats-server", "sglang": ENGINES / "installed", "vllm": ENGINES / "installed",
-    "examples": ROOT / "target/examples/venv/bin/python",
+    "prometheus": TOOLS / "prometheus/usr/bin/prometheus", "examples": ROOT / "target/examples/venv/bin/python",
 }
 
 
@@ -75,7 +76,7 @@ class Page:
                 raise Wrong(f"{where}: nothing was run whose output this could be")
 
     def lacking(self):
-        return [need for need in self.needs if not THINGS[need].exists()]
+        return [need for need in self.needs if not THINGS[need].exists() and not (need in PROGRAMS and shutil.which(THINGS[need].name))]
 
 
 class Typist:
@@ -84,7 +85,7 @@ class Typist:
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
         self.patience = ENGINE_PATIENCE_S if {"sglang", "vllm"} & set(page.needs) else PATIENCE_S
-        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in ("nats", "examples")), os.environ["PATH"]]
+        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples")), os.environ["PATH"]]
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
             "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES)}
