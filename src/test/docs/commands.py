@@ -39,6 +39,7 @@ ENGINE_PATIENCE_S = 500  # the same on a page with real engines
 TOOLS = ROOT / ".tools"
 ENGINES = pathlib.Path(os.environ.get("ENGINES_HOME", TOOLS / "engines"))
 NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child")
+REAL = {"sglang", "vllm"}  # engines
 # What a page may need beside the product, and where it has to be; programs may be on PATH as well.
 PROGRAMS = ("nats", "prometheus")
 THINGS = {
@@ -76,6 +77,11 @@ class Page:
                 raise Wrong(f"{where}: nothing was run whose output this could be")
 
     def lacking(self):
+        if REAL & set(self.needs):
+            sys.path.append(str(HERE.parent / "engines"))
+            import fleet
+            if lacks := fleet.room(2):
+                return [lacks]
         return [need for need in self.needs if not THINGS[need].exists() and not (need in PROGRAMS and shutil.which(THINGS[need].name))]
 
 
@@ -84,7 +90,7 @@ class Typist:
 
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
-        self.patience = ENGINE_PATIENCE_S if {"sglang", "vllm"} & set(page.needs) else PATIENCE_S
+        self.patience = ENGINE_PATIENCE_S if REAL & set(page.needs) else PATIENCE_S
         path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples")), os.environ["PATH"]]
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
@@ -226,7 +232,7 @@ def run(names, *more):
     for page in chosen(names):
         lacking = page.lacking()
         if lacking:
-            print(f"docs: LEFT OUT: {page.name}, as {', '.join(lacking)} is not here", flush=True)
+            print(f"docs: LEFT OUT: {page.name}: missing here: {', '.join(lacking)}", flush=True)
             left.append(page.name)
             continue
         print(f"docs: {page.name}", flush=True)
