@@ -168,41 +168,41 @@ def tail(log):
     return indented("\n".join(log.read_text(errors="replace").splitlines()[-15:]))
 
 
-def inside(page, show=False):
+def inside(page, folder, show=False):
     """Within namespaces of its own, as process 1: whatever is left ends with this."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    with tempfile.TemporaryDirectory(prefix="warmpath-page-") as made:
-        folder = pathlib.Path(made)
-        for name in CHECKOUT:
-            (folder / name).symlink_to(ROOT / name)
-        (folder / "bin").mkdir()
-        for engine, command in {"sglang": "python", "vllm": "vllm"}.items():
-            if engine in page.needs:
-                stand_in = folder / "bin" / command
-                stand_in.write_text(f'#!/bin/sh\nexec python3 -B "{HERE}/real_engine.py" {command} "$@"\n')
-                stand_in.chmod(0o755)
-        typist, output = Typist(page, folder), ""
-        for block in page.blocks:
-            began = time.monotonic()
-            if block.kind == RUN:
-                output = typist.type(block)
-            elif block.kind == TERMINAL:
-                typist.open(block)
-            elif block.kind == CTRL_C:
-                typist.stop(block)
-            elif block.kind == FILE:
-                (folder / block.said["name"]).write_text(block.text)
-            elif block.kind == SHOWS and not show:
-                typist.read(block, output)
-            if block.kind in (RUN, TERMINAL):
-                print(f"  {time.monotonic() - began:5.1f} s  line {block.line}: {pages.commands(block.text)[0][:100]}", flush=True)
-            if show and block.kind == RUN:
-                print(indented(output), end="", flush=True)
-        typist.leave()
+    for name in CHECKOUT:
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "bin").mkdir()
+    for engine, command in {"sglang": "python", "vllm": "vllm"}.items():
+        if engine in page.needs:
+            stand_in = folder / "bin" / command
+            stand_in.write_text(f'#!/bin/sh\nexec python3 -B "{HERE}/real_engine.py" {command} "$@"\n')
+            stand_in.chmod(0o755)
+    typist, output = Typist(page, folder), ""
+    for block in page.blocks:
+        began = time.monotonic()
+        if block.kind == RUN:
+            output = typist.type(block)
+        elif block.kind == TERMINAL:
+            typist.open(block)
+        elif block.kind == CTRL_C:
+            typist.stop(block)
+        elif block.kind == FILE:
+            (folder / block.said["name"]).write_text(block.text)
+        elif block.kind == SHOWS and not show:
+            typist.read(block, output)
+        if block.kind in (RUN, TERMINAL):
+            print(f"  {time.monotonic() - began:5.1f} s  line {block.line}: {pages.commands(block.text)[0][:100]}", flush=True)
+        if show and block.kind == RUN:
+            print(indented(output), end="", flush=True)
+    typist.leave()
 
 
 def played(path, *more, **options):
-    return subprocess.run([*NAMESPACES, sys.executable, "-B", __file__, "--inside", str(path), *more], **options)
+    # Its folder goes when its processes are gone: they still write at their end.
+    with tempfile.TemporaryDirectory(prefix="warmpath-page-") as folder:
+        return subprocess.run([*NAMESPACES, sys.executable, "-B", __file__, "--inside", str(path), folder, *more], **options)
 
 
 def quietly(path):
@@ -255,8 +255,8 @@ def count():
 def main(arguments):
     try:
         match arguments:
-            case ["--inside", path, *show]:
-                inside(Page(pathlib.Path(path)), bool(show))
+            case ["--inside", path, folder, *show]:
+                inside(Page(pathlib.Path(path)), pathlib.Path(folder), bool(show))
                 return 0
             case ["--show", *names]:
                 return run(names, "--show")
