@@ -83,6 +83,8 @@ check_scripts() {
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     python3 "$root/src/test/site/site_test.py" || return 1
     python3 "$root/src/test/prose/prose.py" --self-test || return 1
+    python3 "$root/src/test/docs/commands.py" --self-test || return 1
+    python3 "$root/src/test/docs/commands.py" --check || return 1
     sh "$root/src/test/sh/launcher_test.sh"
 }
 
@@ -284,6 +286,16 @@ picker_test() {
     [ $# -gt 0 ] || "$picker_venv/bin/python" -B "$root/src/test/picker/latency.py" --smoke
 }
 
+# docs_commands [PAGE...]: what the documentation tells its readers to type, typed. Of all pages also: planted faults are found.
+docs_commands() {
+    build_gateway
+    if [ $# -eq 0 ]; then
+        prometheus_for_tests || :
+        sh "$root/src/test/e2e/venv.sh" examples >/dev/null && python3 "$root/src/test/docs/commands.py" --control || return 1
+    fi
+    python3 "$root/src/test/docs/commands.py" "$@"
+}
+
 # Both jars where Java is too old for them.
 old_java_test() {
     build_gateway
@@ -473,8 +485,10 @@ everything() {
         step_before 33 'attack: smoke' attack_test --smoke
         steps_joined
         step_before 34 'memory: 512 MiB, hostile clients, 20 s' memory_test 20
+        step_before 34 'docs: the commands of the first tutorial' docs_commands tutorials/first-answer
     else
         step 'end to end: api clients' api_client_test
+        step 'docs: the commands of all pages' docs_commands
         step 'console: in a browser, with 500 decisions a second' console_test
         step 'documentation: the site in a browser' site_test
         step 'attack' attack_test
