@@ -43,15 +43,7 @@ public final class MediaCut {
             }
         }
         return found
-                ? new ChatRequest(
-                        messages,
-                        chat.tools(),
-                        chat.toolChoice(),
-                        chat.documents(),
-                        chat.addGenerationPrompt(),
-                        chat.continueFinalMessage(),
-                        chat.arguments(),
-                        chat.reasoningEffort())
+                ? chat.with(messages, chat.addGenerationPrompt(), chat.continueFinalMessage())
                 : null;
     }
 
