@@ -131,6 +131,9 @@ final class AttemptBooks {
                                 decision().chosen().prefillTokens(),
                                 scope.prompt.blocks(to.worker()),
                                 request.hints().expectedOutput());
+        if (!request.name().lora().isEmpty()) {
+            planner().adapters().began(to.slot(), request.name().lora());
+        }
         report =
                 AnswerReport.of(
                         sending.reports(),
@@ -215,6 +218,10 @@ final class AttemptBooks {
         }
         AnswerScanner s = scanner(pipe);
         booking.close();
+        String adapter = scope.request().name().lora();
+        if (!adapter.isEmpty()) {
+            planner().adapters().ended(candidate().slot(), adapter);
+        }
         sent.ended(s == null ? -1 : s.completionTokens());
         booking = null;
         admission().wake();

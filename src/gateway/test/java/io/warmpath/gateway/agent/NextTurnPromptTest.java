@@ -42,7 +42,8 @@ class NextTurnPromptTest {
 
     private static final String THOUGHT = "I think\\nfirst.";
     private static final String CALL =
-            ",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]";
+            ",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
+                    + "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]";
 
     /** With its thought under {@code name}; null: without. */
     private static Map<String, Object> message(String role, String content, @Nullable String name) {
@@ -98,7 +99,8 @@ class NextTurnPromptTest {
         String engineSays = engine == EngineProfile.VLLM ? "reasoning" : "reasoning_content";
         AnswerMessage said =
                 AnswerMessage.read(
-                        ("{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"So.\",\""
+                        ("{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+                                        + "\"content\":\"So.\",\""
                                         + engineSays
                                         + "\":\""
                                         + THOUGHT
