@@ -124,6 +124,14 @@ def adapter(name):
     return folder
 
 
+def thinking_model():
+    """Where the tiny model is that has the tags of a thought; made when it is not there yet."""
+    folder = LOGS / "thinking-model"
+    if not folder.exists():
+        subprocess.run([TOOLS / "vllm/bin/python", "-B", pathlib.Path(__file__).with_name("make_model.py"), folder, "--thinking"], check=True)
+    return folder
+
+
 class Process:
     """A program in a process group of its own, with its output in a log file."""
 
@@ -209,11 +217,11 @@ class Sglang(Engine):
 
     kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
 
-    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), extra=()):
+    def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), model=MODEL, extra=()):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
         self.url = f"http://127.0.0.1:{self.port}"
         command = [
-            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", MODEL, "--port", self.port,
+            TOOLS / "sglang/bin/python", "-m", "sglang.launch_server", "--model-path", model, "--port", self.port,
             "--page-size", self.page, "--kv-events-config", self.events_config(),
             # what a machine without a GPU needs, and one model name for all engines
             "--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch",
@@ -255,14 +263,14 @@ class Vllm(Engine):
 
     kind, page, ready_path, adapters_path = "vllm", 32, "/health", "/v1"
 
-    def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=()):
+    def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), model=MODEL, extra=()):
         self.port, self.events, self.replay = free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         config = json.loads(self.events_config())
         config["enable_kv_cache_events"] = True
         command = [
             # The vllm command looks for a distribution of another name; the module is what it runs.
-            TOOLS / "vllm/bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", MODEL, "--port",
+            TOOLS / "vllm/bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", model, "--port",
             self.port, "--block-size", self.page, "--enable-prefix-caching", "--kv-events-config", json.dumps(config),
             "--enforce-eager", "--dtype", "float32", "--host", "127.0.0.1", "--max-model-len", context,
             "--num-gpu-blocks-override", blocks, "--max-num-seqs", "16", "--served-model-name", NAME,

@@ -50,6 +50,7 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EXTRA_KEY, 1)),
                     new Expected("sglang-0.5.23-lora-p16", 15, 0, Map.of()),
+                    new Expected("sglang-0.5.23-thinking-p16", 14, 0, Map.of()),
                     new Expected("sglang-0.5.23-session-dp2-p16", 7, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-cbor-b32",
@@ -57,6 +58,7 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EVENTS_PENDING, 1)),
                     new Expected("vllm-0.32.0-lora-b32", 15, 0, Map.of()),
+                    new Expected("vllm-0.32.0-thinking-b32", 14, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-dp2-bytes-b64",
                             30,

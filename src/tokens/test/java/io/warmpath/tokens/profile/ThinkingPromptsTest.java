@@ -16,10 +16,13 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Conversations with thoughts, against the prompts that the engines' own code makes of them
@@ -64,6 +67,31 @@ class ThinkingPromptsTest {
         }
         assertEquals("", String.join("\n\n", different), different.size() + " differ");
         assertTrue(texts > 300, "only " + texts + " texts");
+    }
+
+    /** Of the engines themselves, recorded by {@code src/test/engines/record.py thinking}. */
+    @ParameterizedTest
+    @CsvSource({"VLLM,vllm-0.32.0-thinking-b32", "SGLANG,sglang-0.5.23-thinking-p16"})
+    void the_prompts_that_engines_reported_are_made_here_too(EngineProfile engine, String capture)
+            throws IOException {
+        String source = Files.readString(TEMPLATES.resolve("families/qwen3-thinking.jinja"));
+        Map<String, JsonNode> asked = new HashMap<>();
+        int chats = 0;
+        Path file = Path.of("src/test/resources/captures/" + capture + ".jsonl");
+        for (String text : Files.readAllLines(file)) {
+            JsonNode line = JSON.readTree(text);
+            if (line.path("path").asText().equals("/v1/chat/completions")) {
+                asked.put(line.get("id").asText(), line);
+            } else if (line.has("prompt_text")) {
+                JsonNode request = asked.get(line.get("id").asText());
+                assertEquals(
+                        line.get("prompt_text").asText(),
+                        render(engine, source, request.get("body")),
+                        request.get("step").asText());
+                chats++;
+            }
+        }
+        assertEquals(11, chats);
     }
 
     private static String render(EngineProfile engine, String source, JsonNode chat) {
