@@ -132,6 +132,14 @@ def vision_model():
     return folder
 
 
+def thinking_model():
+    """Where the tiny model is that has the tags of a thought; made when it is not there yet."""
+    folder = LOGS / "thinking-model"
+    if not folder.exists():
+        subprocess.run([TOOLS / "vllm/bin/python", "-B", pathlib.Path(__file__).with_name("make_model.py"), folder, "--thinking"], check=True)
+    return folder
+
+
 class Process:
     """A program in a process group of its own, with its output in a log file."""
 

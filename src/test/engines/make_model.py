@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Writes a tiny model that real engines run on a CPU: our demo tokenizer, a chat template, seeded random weights.
 
-    make_model.py OUT        with the Python of an engine's environment (torch, transformers, tokenizers)
+    make_model.py OUT [--thinking]    with the Python of an engine's environment (torch, transformers, tokenizers)
+
+With --thinking it has the tags of a thought among its tokens and a chat template that keeps and drops thoughts.
 
 Its greedy answers are *canonical*: the text of any answer, tokenised anew, gives the very tokens that made it. So an answer that
 is moved to another engine in the middle must go on as if nothing had happened, and a conversation's history has the
@@ -20,6 +22,7 @@ import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEMO = ROOT / "src/tokens/main/resources/demo-model"
+THINKING = ROOT / "src/test/resources/templates/families/qwen3-thinking.jinja"
 SEED = 20261123
 LINE_END = "\u010a"  # as byte-level vocabularies write it
 SPACE = "\u0120"
@@ -43,7 +46,7 @@ TEMPLATE = (
 )
 
 
-def write_tokenizer(out):
+def write_tokenizer(out, thinking):
     tokenizer = json.loads((DEMO / "tokenizer.json").read_text(encoding="utf-8"))
     model = tokenizer["model"]
 
@@ -51,9 +54,14 @@ def write_tokenizer(out):
         return merge if isinstance(merge, list) else merge.split(" ")
 
     model["merges"] = [m for m in model["merges"] if LINE_END not in "".join(pair(m))]
-    (out / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
     config = json.loads((DEMO / "tokenizer_config.json").read_text(encoding="utf-8"))
-    config["chat_template"] = TEMPLATE
+    config["chat_template"] = THINKING.read_text(encoding="utf-8") if thinking else TEMPLATE
+    for tag in ("<think>", "</think>") if thinking else ():
+        token = dict(content=tag, single_word=False, lstrip=False, rstrip=False, normalized=False, special=False)
+        number = tokenizer["added_tokens"][-1]["id"] + 1
+        tokenizer["added_tokens"].append({"id": number, **token})
+        config["added_tokens_decoder"][str(number)] = token
+    (out / "tokenizer.json").write_text(json.dumps(tokenizer, ensure_ascii=False), encoding="utf-8")
     (out / "tokenizer_config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     specials = {t["content"]: t["id"] for t in tokenizer["added_tokens"]}
     return model["vocab"], specials
@@ -96,11 +104,12 @@ def write_weights(out, config, ids, line_end):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=pathlib.Path)
-    out = parser.parse_args().out
+    parser.add_argument("--thinking", action="store_true")
+    out, thinking = (parsed := parser.parse_args()).out, parsed.thinking
     making = out.with_name(out.name + ".making")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
-    vocabulary, specials = write_tokenizer(making)
+    vocabulary, specials = write_tokenizer(making, thinking)
     config = dict(
         architectures=["Qwen3ForCausalLM"], model_type="qwen3", vocab_size=len(vocabulary) + len(specials),
         hidden_size=64, intermediate_size=256, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,

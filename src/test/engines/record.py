@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what a real engine says: its requests' own counts of cached tokens and its KV events, byte for byte, as `./warmpath capture` replays them.
 
-    record.py adapters|several|media vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq)
+    record.py adapters|several|media|thinking vllm|sglang OUT.jsonl      with the Python of an engine's environment (pyzmq, tokenizers)
     record.py windows|states vllm OUT.jsonl
     record.py pages|bigrams sglang OUT.jsonl
 """
@@ -18,6 +18,7 @@ import zmq
 from fleet import NAME, Failed, Sglang, Vllm, adapter, check, running
 from make_hybrid import hybrid
 from record_media import media
+from record_thinking import thinking
 
 QUIET_S = 0.6  # between a request and the next: its events have come by then
 VOCABULARY = 1000  # of the ids that prompts are made of
@@ -70,6 +71,7 @@ class Recorder:
             meta = said["meta_info"]
             cached, output, counts = meta["cached_tokens"], said["output_ids"], (meta["prompt_tokens"], meta["completion_tokens"])
         self.line("response", id=name, status=200, prompt_tokens=counts[0], completion_tokens=counts[1], cached_tokens=cached, output_ids=output, prompt_ids=ids)
+        self.output = output
         self.rest()
         return cached
 
@@ -219,7 +221,7 @@ def bigrams(kind):
     return ends(Sglang(bigrams=True, tokens=640))
 
 
-PLAYS = {"adapters": adapters, "several": several, "media": media, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
+PLAYS = {"adapters": adapters, "several": several, "media": media, "thinking": thinking, "pages": pages, "bigrams": bigrams, **{kind: lambda _, kind=kind: caches(kind) for kind in ("windows", "states")}}
 
 
 def main(what, kind, out):

@@ -16,12 +16,14 @@ import org.jspecify.annotations.Nullable;
  * prefill = max(0, raw - credit)
  * cost    = taints * max(0, prefill_load_scale * prefill / W
  *                           + active / W + new + active_request_weight * requests / W
- *                           - pin_weight * P)
+ *                           + adapter / W - pin_weight * P)
+ * adapter = 1 + turns * active                 0 where the request's adapter is active or none
  * </pre>
  *
  * <p>D device blocks from the start; H, K, E blocks by which host, disk and external tier go on
  * from there; S pool blocks; P pinned blocks, see {@link PinView}; W the worker's weight; active
  * blocks of running requests, new ones of this one, which together are the term decode_blocks;
+ * turns as {@link AdapterView}: what runs there has to end as often before the adapter has a place;
  * taints as {@link TaintRules#costFactor}. When the candidates' block sizes differ, all terms are
  * in blocks of the smallest size, because a larger block is more work. Of a request that is split,
  * a worker that prefills has no term of decoding, one that decodes none of prefill. Stateless.
@@ -38,6 +40,7 @@ public final class BlockCost implements CostModel {
         PREFILL_BLOCKS,
         DECODE_BLOCKS,
         REQUEST_COST,
+        ADAPTER_COST,
         PIN_CREDIT,
         COST;
 
@@ -73,11 +76,15 @@ public final class BlockCost implements CostModel {
         boolean decodes = f.request.part() != Part.PREFILL;
         double decode = decodes ? decodeBlocks * own : 0;
         double requests = w.activeRequestWeight() * f.activeRequests;
+        double adapter = f.loadsAdapter ? 1 + f.adapterTurns * f.activeBlocks * own : 0;
         double pin = f.pinned == 0 ? 0 : f.pinWeight() * f.pinned * own;
         // Exactly the plain sum where the weight is 1.
         double active = decodes ? f.activeBlocks * own : 0;
         double weighed = decode - active * (1 - 1 / f.weight);
-        double work = w.prefillLoadScale() * prefill / f.weight + weighed + requests / f.weight;
+        double work =
+                w.prefillLoadScale() * prefill / f.weight
+                        + weighed
+                        + (requests + adapter) / f.weight;
         double cost = f.taintFactor * Math.max(0, work - pin);
         if (terms != null) {
             Term.RAW_PREFILL_BLOCKS.set(terms, at, raw);
@@ -89,6 +96,7 @@ public final class BlockCost implements CostModel {
             Term.PREFILL_BLOCKS.set(terms, at, prefill);
             Term.DECODE_BLOCKS.set(terms, at, decode);
             Term.REQUEST_COST.set(terms, at, requests);
+            Term.ADAPTER_COST.set(terms, at, adapter);
             Term.PIN_CREDIT.set(terms, at, pin);
             Term.COST.set(terms, at, cost);
         }

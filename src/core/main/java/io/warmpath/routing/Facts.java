@@ -117,6 +117,12 @@ final class Facts {
     /** By which the candidate's load is divided. */
     double weight = 1;
 
+    /** The request's adapter has to be loaded there. */
+    boolean loadsAdapter;
+
+    /** Of all its places for adapters, how often one becomes free before the request's has one. */
+    double adapterTurns;
+
     /** To move a token's cache to the candidate; 0 where nothing comes to it. */
     double transferMillisPerToken;
 
@@ -179,6 +185,12 @@ final class Facts {
             host = 0;
             disk = 0;
             external = 0;
+        }
+        AdapterView adapter = request.adapter();
+        if (adapter != null) {
+            Double turns = adapter.turns().get(slot);
+            loadsAdapter = turns != null;
+            adapterTurns = turns == null ? 0 : turns;
         }
         PinView pins = request.pins();
         pinned = pins == null ? 0 : Math.min(most, pins.blocks(candidate));

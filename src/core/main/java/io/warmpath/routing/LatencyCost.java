@@ -13,16 +13,19 @@ import org.jspecify.annotations.Nullable;
  * The cost in milliseconds: when the answer will be done, and what the others lose by it.
  *
  * <pre>
- * cost  = t * max(0, (wait + room + (1 + h * (price - 1)) * (f * prefill + load) + f * step
- *                     + overdue + d * v * (own + others)) / w + unheard - p)
+ * cost  = t * max(0, (wait + room + adapter + (1 + h * (price - 1)) * (f * prefill + load)
+ *                     + f * step + overdue + d * v * (own + others)) / w + unheard - p)
  * price = 1 + g * (rho / (1 - rho) + e / (1 - e))
  * v     = 0.05 + 0.1 * (1 - rho / 0.85)
  * room  = d * time of an answer * blocks wanted / blocks there * u^4 / (1 - u)
+ * adapter = 10 ms + d * time of an answer * turns   0 where its adapter is active, or there is none
  * </pre>
  *
  * <p>wait: prefill of requests there without a first token, less what the oldest have been served.
  * room: what others wait for blocks that this one takes; u is the part of the worker's KV blocks
- * that running requests and their answers want, at most 0.93. rho: the booked share of the
+ * that running requests and their answers want, at most 0.93. adapter: what it takes to load the
+ * request's adapter, some 100 MB from host memory, and turns ({@link AdapterView}) to wait for a
+ * place: an adapter's place is free when an answer has ended. rho: the booked share of the
  * candidates' time, at most 0.85. e: the part of what is computed that was evicted before. price:
  * makes a missed cache dearer the fuller the fleet is, when every miss lengthens every queue, and
  * the shorter its memory, when every miss evicts what somebody comes back for. h: 1 over the
@@ -49,6 +52,7 @@ public final class LatencyCost implements CostModel {
         NEW_TOKENS,
         WAIT_MS,
         ROOM_MS,
+        ADAPTER_MS,
         TRANSFER_MS,
         WORK_PRICE,
         HOT_ENGINES,
@@ -72,6 +76,9 @@ public final class LatencyCost implements CostModel {
 
     /** What an idle fleet adds to it. */
     private static final double IDLE_DECODE_WEIGHT = 0.1;
+
+    /** To load an adapter of some 100 MB from host memory. */
+    private static final double ADAPTER_MILLIS = 10;
 
     /** A worker fuller than that is as good as full. */
     private static final double FULL = 0.93;
@@ -120,6 +127,10 @@ public final class LatencyCost implements CostModel {
         double load = computes ? s.loadMillis(priors, f.fleet, host, pool) : 0;
         double step = priors.stepMillis(requests, running);
         double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
+        double adapter =
+                f.loadsAdapter
+                        ? ADAPTER_MILLIS + decodeFactor * out * step * f.adapterTurns
+                        : 0;
         double transfer = 0;
         if (!computes) {
             int held = Math.min(f.request.promptTokens(), cached);
@@ -139,7 +150,15 @@ public final class LatencyCost implements CostModel {
                         : prefillFactor
                                 * f.pinWeight()
                                 * priors.prefillMillis(f.pinned * f.blockSize, 0);
-        double before = wait + room + transfer + prefillFactor * step + overdue + own + others;
+        double before =
+                wait
+                        + room
+                        + adapter
+                        + transfer
+                        + prefillFactor * step
+                        + overdue
+                        + own
+                        + others;
         f.loadMillis = f.taintFactor * before / f.weight;
         f.restMillis = f.taintFactor * (price * (prefill + load) / f.weight - pin);
         double cost = Math.max(0, f.loadMillis + f.restMillis);
@@ -148,6 +167,7 @@ public final class LatencyCost implements CostModel {
             Term.NEW_TOKENS.set(terms, at, fresh);
             Term.WAIT_MS.set(terms, at, wait);
             Term.ROOM_MS.set(terms, at, room);
+            Term.ADAPTER_MS.set(terms, at, adapter);
             Term.TRANSFER_MS.set(terms, at, transfer);
             Term.WORK_PRICE.set(terms, at, price);
             Term.HOT_ENGINES.set(terms, at, hotEngines(f, cached));

@@ -83,6 +83,8 @@ public record RoutingDecision(
             }
         }
         PinView pins = request.pins();
+        AdapterView adapter = request.adapter();
+        bytes += adapter == null ? 0 : 64 + 64L * adapter.turns().size();
         return bytes + (pins == null ? 0 : 64 + 40L * pins.held().size());
     }
 

@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param pins who keeps a beginning of the prompt; null when nobody does
  * @param part what the worker is to do of it
  * @param transfer of what comes to a worker that decodes and that it does not hold
+ * @param adapter where its adapter would have to be loaded; null: it wants none
  */
 public record RoutingRequest(
         List<Candidate> candidates,
@@ -49,7 +50,8 @@ public record RoutingRequest(
         Circumstances circumstances,
         @Nullable PinView pins,
         Part part,
-        TransferCost transfer) {
+        TransferCost transfer,
+        @Nullable AdapterView adapter) {
 
     /** What the decision is made for. */
     public enum Detail {

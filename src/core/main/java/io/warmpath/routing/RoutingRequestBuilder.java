@@ -27,6 +27,7 @@ public final class RoutingRequestBuilder {
     private @Nullable PinView pins;
     private Part part = Part.WHOLE;
     private TransferCost transfer = TransferCost.NONE;
+    private @Nullable AdapterView adapter;
 
     RoutingRequestBuilder(List<Candidate> candidates, int promptTokens, List<PrefixMatch> matches) {
         this.candidates = candidates;
@@ -50,6 +51,7 @@ public final class RoutingRequestBuilder {
         pins = request.pins();
         part = request.part();
         transfer = request.transfer();
+        adapter = request.adapter();
     }
 
     public RoutingRequestBuilder matches(List<PrefixMatch> value) {
@@ -127,6 +129,11 @@ public final class RoutingRequestBuilder {
         return this;
     }
 
+    public RoutingRequestBuilder adapter(@Nullable AdapterView value) {
+        adapter = value;
+        return this;
+    }
+
     public RoutingRequest build() {
         return new RoutingRequest(
                 candidates,
@@ -145,6 +152,7 @@ public final class RoutingRequestBuilder {
                 circumstances,
                 pins,
                 part,
-                transfer);
+                transfer,
+                adapter);
     }
 }

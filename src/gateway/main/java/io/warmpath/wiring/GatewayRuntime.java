@@ -190,7 +190,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .pins(pins.pins())
                         .shared(sharedCache.cache())
                         .hot(caches.hot())
-                        .transfers(fleet.transfers())
+                        .told(fleet.transfers(), fleet.adapters())
                         .objectives(kubernetes.objectives())
                         .rewrites(kubernetes.rewrites())
                         .routes(this::notReady, clients.gate());

@@ -33,6 +33,7 @@ import io.warmpath.gateway.request.ModelRewrites;
 import io.warmpath.gateway.request.Objectives;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.load.ActiveAdapters;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.routing.rates.TransferRates;
 import io.warmpath.session.Affinity;
@@ -76,6 +77,7 @@ final class RequestPath {
     private @Nullable SharedCache shared;
     private @Nullable HotPrompts hot;
     private TransferRates transfers = new TransferRates();
+    private ActiveAdapters adapters = new ActiveAdapters();
 
     /**
      * @param tokens names of models, and the threads that tokenise
@@ -175,9 +177,13 @@ final class RequestPath {
         return this;
     }
 
-    /** What engines show of how KV caches move between them. */
-    RequestPath transfers(TransferRates value) {
-        transfers = value;
+    /**
+     * What engines show of how KV caches move between them, and of adapters that have requests
+     * there.
+     */
+    RequestPath told(TransferRates ofTransfers, ActiveAdapters ofAdapters) {
+        transfers = ofTransfers;
+        adapters = ofAdapters;
         return this;
     }
 
@@ -213,7 +219,8 @@ final class RequestPath {
                         shared,
                         System::nanoTime,
                         hot,
-                        FlowSettings.splitting(config.disaggregation(), transfers));
+                        FlowSettings.splitting(config.disaggregation(), transfers),
+                        adapters);
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

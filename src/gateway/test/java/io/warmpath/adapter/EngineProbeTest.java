@@ -24,12 +24,16 @@ import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.probe.AdapterSlots;
 import io.warmpath.fleet.probe.DialectProbe;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.probe.MovedKv;
 import io.warmpath.fleet.probe.ProbeException;
 import io.warmpath.fleet.probe.WorkerProbe;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -653,7 +657,7 @@ class EngineProbeTest {
         FakeEngine engine = new FakeEngine().recorded("/metrics", "vllm-nixl-metrics.txt");
         MovedKv moved = new MovedKv(3300, 105 * 16_384, 6, 0.054476);
         assertEquals(
-                List.of(new EngineLoad(0, 0, 0, -1, 0, moved)),
+                List.of(new EngineLoad(0, 0, 0, -1, 0, moved, null)),
                 probe(engine).load(SPEC, EngineKind.VLLM));
         FakeEngine older =
                 new FakeEngine()
@@ -675,7 +679,7 @@ class EngineProbeTest {
                 """;
         assertEquals(
                 List.of(new EngineLoad(0, 3, 2, 640, 0.064), new EngineLoad(1, 0, 0, -1, -1)),
-                probe(new FakeEngine().answer("/v1/loads?include=core", loads))
+                probe(new FakeEngine().answer("/v1/loads?include=core,lora", loads))
                         .load(SPEC, EngineKind.SGLANG));
         assertEquals(
                 List.of(new EngineLoad(0, 5, 2, 99, -1)),
@@ -691,7 +695,7 @@ class EngineProbeTest {
         assertThrows(
                 ProbeException.class,
                 () ->
-                        probe(new FakeEngine().answer("/v1/loads?include=core", "busy"))
+                        probe(new FakeEngine().answer("/v1/loads?include=core,lora", "busy"))
                                 .load(SPEC, EngineKind.SGLANG));
         assertEquals(
                 List.of(new EngineLoad(0, 4, 1, -1, 0.25), new EngineLoad(1, 0, 0, -1, 0.5)),
@@ -713,6 +717,46 @@ class EngineProbeTest {
                 1, probe(vllm()).load(SPEC, EngineKind.VLLM).size(), "a recorded page has them");
         assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.OPENAI));
         assertEquals(List.of(), probe(new FakeEngine()).load(SPEC, EngineKind.SGLANG));
+    }
+
+    private static List<AdapterSlots> adapters(FakeEngine engine, EngineKind kind)
+            throws ProbeException {
+        return probe(engine).load(SPEC, kind).stream().map(EngineLoad::adapters).toList();
+    }
+
+    /** Recorded while two adapters ran and a third one waited, which vLLM does not tell. */
+    @Test
+    void engines_tell_how_many_adapters_they_compute_at_once_and_which() throws Exception {
+        String metrics =
+                Files.readString(Path.of("src/test/resources/engines/vllm-lora-metrics.txt"));
+        assertEquals(
+                List.of(new AdapterSlots(2, Set.of("law", "tax"), 2)),
+                adapters(new FakeEngine().answer("/metrics", metrics), EngineKind.VLLM));
+        String second = "vllm:num_requests_running{engine=\"1\",model_name=\"tiny\"} 1.0\n";
+        assertEquals(
+                Arrays.asList(null, null),
+                adapters(new FakeEngine().answer("/metrics", second + metrics), EngineKind.VLLM),
+                "of which rank is not told");
+        String loads =
+                Files.readString(Path.of("src/test/resources/engines/sglang-lora-loads.json"));
+        String path = "/v1/loads?include=core,lora";
+        assertEquals(
+                Arrays.asList((AdapterSlots) null),
+                adapters(new FakeEngine().answer(path, loads), EngineKind.SGLANG),
+                "started without metrics it counts nothing");
+        assertEquals(
+                List.of(new AdapterSlots(2, Set.of(), 1)),
+                adapters(
+                        new FakeEngine()
+                                .answer(
+                                        path,
+                                        loads.replace(
+                                                "\"slots_used\":0,\"slots_total\":0",
+                                                "\"slots_used\":1,\"slots_total\":2")),
+                        EngineKind.SGLANG));
+        String limited =
+                "{\"page_size\": 16, \"enable_lora\": true, \"max_loras_per_batch\": 3}";
+        assertEquals(3, probe(info(limited)).learn(SPEC).capacity().adapters());
     }
 
     @Test

@@ -73,6 +73,7 @@ import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.prompt.TokenStep;
 import io.warmpath.gateway.request.ModelNames;
 import io.warmpath.gateway.selfcheck.SelfCheck;
+import io.warmpath.load.ActiveAdapters;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
@@ -167,6 +168,7 @@ final class Gateway implements AutoCloseable {
     final Books books = new Books();
     final Admission admission;
     final FakeFleet fleet = new FakeFleet();
+    final ActiveAdapters adapters = new ActiveAdapters();
     final FakeIndex index = new FakeIndex();
     final FakeTokens tokens = new FakeTokens();
 
@@ -505,7 +507,8 @@ final class Gateway implements AutoCloseable {
                         null,
                         System::nanoTime,
                         null,
-                        new Splitting(TransferCost.NONE, new TransferRates(), OptionalLong.of(0)));
+                        new Splitting(TransferCost.NONE, new TransferRates(), OptionalLong.of(0)),
+                        adapters);
         EntranceParts entrance =
                 new EntranceParts(
                         planner, admission, metrics, options.retryAfter(), System::nanoTime);

@@ -1,11 +1,13 @@
 package io.warmpath.api;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.warmpath.fleet.AdapterBases;
+import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetSnapshot;
 import io.warmpath.fleet.ServedModels;
@@ -13,12 +15,14 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.request.ModelName;
 import io.warmpath.gateway.request.ModelNames;
+import io.warmpath.load.ActiveAdapters;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.tokens.Tokenizing;
 import io.warmpath.tokens.profile.EngineProfile;
 import io.warmpath.tokens.template.PromptInput;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -73,6 +77,22 @@ class ModelNamesTest {
     void stop() throws Exception {
         gateway.close();
         engine.close();
+    }
+
+    @Test
+    void an_adapter_is_active_where_a_request_for_it_runs() throws Exception {
+        start(EngineKind.VLLM);
+        Candidate there = gateway.fleet.snapshot().candidates("sql").getFirst();
+        List<Double> seen = new ArrayList<>();
+        engine.script(
+                call -> {
+                    seen.add(gateway.adapters.turns(there, "sql"));
+                    call.json(200, "{}");
+                });
+        sent("{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+        sent("{\"model\":\"db\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+        assertEquals(List.of(0.0, ActiveAdapters.ACTIVE), seen);
+        await().until(() -> gateway.adapters.turns(there, "sql") == 0);
     }
 
     private String sent(String body) throws Exception {

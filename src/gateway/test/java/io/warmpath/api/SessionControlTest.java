@@ -364,6 +364,31 @@ class SessionControlTest {
         assertEquals(List.of("short", "!", "five", "a5", "six"), asked(), "as the client told it");
     }
 
+    /** A template may need it between two calls of tools. */
+    @Test
+    void what_an_answer_has_thought_is_part_of_the_history_where_there_is_room() throws Exception {
+        workers(worker(SessionSupport.STICKY, 10_000));
+        String[] thoughts = {"hm", "x".repeat(5_000)};
+        engine.script(
+                call ->
+                        call.json(
+                                200,
+                                saying("ok")
+                                        .replace(
+                                                "\"content\":\"ok\"",
+                                                "\"content\":\"ok\",\"reasoning\":\""
+                                                        + thoughts[engine.calls.size() - 1]
+                                                        + "\"")));
+        say("open", message("user", "one"));
+        say("", message("user", "two"));
+        engine.script(call -> call.json(200, saying("ok")));
+        say("close", message("user", "three"));
+        JsonNode sent = json(engine.calls.getLast()).path("messages");
+        assertEquals(List.of("one", "ok", "two", "ok", "three"), asked());
+        assertEquals("hm", sent.at("/1/reasoning_content").asText());
+        assertFalse(sent.get(3).has("reasoning_content"), "it is longer than all that is kept");
+    }
+
     @Test
     void a_history_too_long_to_be_kept_is_asked_for_and_never_a_part_of_it_used() throws Exception {
         workers(worker(SessionSupport.STICKY, 10_000));

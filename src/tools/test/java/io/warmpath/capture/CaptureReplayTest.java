@@ -55,6 +55,7 @@ class CaptureReplayTest {
                     new Expected("sglang-0.5.23-radix-bigrams-p1", 300, 0, Map.of()),
                     new Expected("sglang-0.5.23-radix-bigrams-p4", 300, 0, Map.of()),
                     new Expected("sglang-0.5.23-several-p16", 29, 4, Map.of()),
+                    new Expected("sglang-0.5.23-thinking-p16", 14, 0, Map.of()),
                     new Expected("sglang-0.5.23-session-dp2-p16", 7, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-cbor-b32",
@@ -69,6 +70,7 @@ class CaptureReplayTest {
                     // Of four requests the engine alone knows what it calls their images.
                     new Expected("vllm-0.32.0-media-b32", 20, 4, Map.of()),
                     new Expected("vllm-0.32.0-several-b32", 22, 11, Map.of()),
+                    new Expected("vllm-0.32.0-thinking-b32", 14, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-dp2-bytes-b64",
                             30,

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param usedTokens in KV blocks of these requests; negative: not told
  * @param usage share of its KV blocks in use; negative: not told
  * @param moved KV cache that came from other engines; null: not told
+ * @param adapters null: it has none, or does not tell
  */
 public record EngineLoad(
         int dpRank,
@@ -18,9 +19,10 @@ public record EngineLoad(
         int waiting,
         long usedTokens,
         double usage,
-        @Nullable MovedKv moved) {
+        @Nullable MovedKv moved,
+        @Nullable AdapterSlots adapters) {
     public EngineLoad(int dpRank, int running, int waiting, long usedTokens, double usage) {
-        this(dpRank, running, waiting, usedTokens, usage, null);
+        this(dpRank, running, waiting, usedTokens, usage, null, null);
     }
 
     public int requests() {

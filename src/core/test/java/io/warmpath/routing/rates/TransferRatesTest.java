@@ -31,7 +31,7 @@ public class TransferRatesTest {
     }
 
     private static List<EngineLoad> load(MovedKv moved) {
-        return List.of(new EngineLoad(0, 0, 0, -1, -1, moved));
+        return List.of(new EngineLoad(0, 0, 0, -1, -1, moved, null));
     }
 
     private void fetches(Place.Shared by, double bytes, int transfers, double secondsEach) {
@@ -133,8 +133,8 @@ public class TransferRatesTest {
             MovedKv half = new MovedKv(500 * i, 5e7 * i, 1.0 * i, 0.1 * i);
             rates.told(
                     List.of(
-                            new EngineLoad(0, 0, 0, -1, -1, half),
-                            new EngineLoad(1, 0, 0, -1, -1, half)),
+                            new EngineLoad(0, 0, 0, -1, -1, half, null),
+                            new EngineLoad(1, 0, 0, -1, -1, half, null)),
                     WORKER);
         }
         assertEquals(1e5, known().bytesPerToken(), 1);

@@ -52,7 +52,7 @@ public final class SglangDialect implements EngineDialect {
 
     @Override
     public List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
-        EngineHttp.Answer answer = http.get(worker, "/v1/loads?include=core");
+        EngineHttp.Answer answer = http.get(worker, "/v1/loads?include=core,lora");
         if (answer.status() == 404) {
             answer = http.get(worker, "/get_load");
         }
@@ -210,7 +210,10 @@ public final class SglangDialect implements EngineDialect {
     private static Capacity capacity(JsonNode info, int blockSize) {
         return new Capacity(
                 number(info, "max_prefill_tokens", 0),
-                number(info, "max_total_num_tokens", 0) / Math.max(1, blockSize));
+                number(info, "max_total_num_tokens", 0) / Math.max(1, blockSize),
+                info.path("enable_lora").asBoolean(false)
+                        ? number(info, "max_loras_per_batch", 0)
+                        : 0);
     }
 
     private static List<EventEndpoint> endpoints(URI worker, JsonNode events, int ranks)

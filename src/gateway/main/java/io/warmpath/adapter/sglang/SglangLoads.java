@@ -3,10 +3,13 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.probe.AdapterSlots;
 import io.warmpath.fleet.probe.EngineLoad;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** SGLang's {@code GET /v1/loads}, and the {@code /get_load} of releases before it. Stateless. */
 final class SglangLoads {
@@ -36,8 +39,18 @@ final class SglangLoads {
                             Math.max(0, running),
                             Math.max(0, waiting),
                             load.path(newer ? "num_used_tokens" : "num_tokens").asLong(-1),
-                            load.path("token_usage").asDouble(-1)));
+                            load.path("token_usage").asDouble(-1),
+                            null,
+                            adapters(load.path("lora"))));
         }
         return ranks;
+    }
+
+    /** It tells how many run, not which. */
+    private static @Nullable AdapterSlots adapters(JsonNode lora) {
+        int limit = lora.path("slots_total").asInt(0);
+        return limit <= 0
+                ? null
+                : new AdapterSlots(limit, Set.of(), lora.path("slots_used").asInt(0));
     }
 }

@@ -1,13 +1,17 @@
 package io.warmpath.adapter.vllm;
 
+import io.warmpath.fleet.probe.AdapterSlots;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.probe.MovedKv;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The load gauges of vLLM's {@code /metrics}, and what its NIXL connector has fetched from other
@@ -20,9 +24,17 @@ final class VllmLoads {
                     "^vllm:(num_requests_running|num_requests_waiting|kv_cache_usage_perc"
                             + "|gpu_cache_usage_perc|nixl_bytes_transferred_sum"
                             + "|nixl_xfer_time_seconds_(?:sum|count)"
-                            + "|prompt_tokens_cached_by_source_total)\\{([^}]*)} (\\S+)",
+                            + "|prompt_tokens_cached_by_source_total|lora_requests_info)"
+                            + "\\{([^}]*)} (\\S+)",
                     Pattern.MULTILINE);
     private static final Pattern ENGINE = Pattern.compile("(?:^|,)engine=\"(\\d{1,4})\"");
+
+    /** Adapters are told of for all ranks together, by labels; the value is the time of writing. */
+    private static final String ADAPTERS = "lora_requests_info";
+
+    private static final Pattern ADAPTER =
+            Pattern.compile(
+                    "(max_lora|running_lora_adapters|waiting_lora_adapters)=\"([^\"]*)\"");
 
     /** Tokens by where their cache was: those of another engine. */
     private static final String FETCHED = "source=\"p2p\"";
@@ -32,14 +44,42 @@ final class VllmLoads {
     static List<EngineLoad> read(String metrics) {
         Map<Integer, Rank> ranks = new TreeMap<>();
         Matcher m = SERIES.matcher(metrics);
+        AdapterSlots adapters = null;
+        double written = -1;
         while (m.find()) {
+            if (m.group(1).equals(ADAPTERS)) {
+                double at = number(m.group(3), -1);
+                if (at > written) { // each change has left its series behind
+                    written = at;
+                    adapters = adapters(m.group(2));
+                }
+                continue;
+            }
             Matcher engine = ENGINE.matcher(m.group(2));
             int rank = engine.find() ? Integer.parseInt(engine.group(1)) : 0;
             ranks.computeIfAbsent(rank, r -> new Rank()).read(m.group(1), m.group(2), m.group(3));
         }
         List<EngineLoad> loads = new ArrayList<>();
-        ranks.forEach((rank, of) -> loads.add(of.load(rank)));
+        // Which of several ranks it is true of is not told.
+        AdapterSlots told = ranks.size() == 1 ? adapters : null;
+        ranks.forEach((rank, of) -> loads.add(of.load(rank, told)));
         return loads;
+    }
+
+    /** Null without a limit. Both lists name the same: adapters with requests that have begun. */
+    private static @Nullable AdapterSlots adapters(String labels) {
+        int limit = 0;
+        Set<String> active = new HashSet<>();
+        Matcher m = ADAPTER.matcher(labels);
+        while (m.find()) {
+            if (m.group(1).equals("max_lora")) {
+                limit = (int) number(m.group(2), 0);
+            } else {
+                active.addAll(List.of(m.group(2).split(",", -1)));
+            }
+        }
+        active.remove("");
+        return limit <= 0 ? null : new AdapterSlots(limit, active, Math.min(limit, active.size()));
     }
 
     /** One rank, as far as it was read. */
@@ -65,7 +105,7 @@ final class VllmLoads {
             }
         }
 
-        EngineLoad load(int rank) {
+        EngineLoad load(int rank, @Nullable AdapterSlots adapters) {
             return new EngineLoad(
                     rank,
                     Math.max(0, (int) running),
@@ -74,7 +114,8 @@ final class VllmLoads {
                     usage,
                     bytes < 0 || tokens < 0
                             ? null
-                            : new MovedKv(tokens, bytes, transfers, seconds));
+                            : new MovedKv(tokens, bytes, transfers, seconds),
+                    adapters);
         }
     }
 

@@ -208,15 +208,8 @@ public final class TokenizeApi {
         if (engine != EngineProfile.NONE || chat.addGenerationPrompt() != null) {
             return chat;
         }
-        return new ChatRequest(
-                chat.messages(),
-                chat.tools(),
-                chat.toolChoice(),
-                chat.documents(),
-                !chat.continueFinalMessage(),
-                chat.continueFinalMessage(),
-                chat.arguments(),
-                chat.reasoningEffort());
+        boolean continued = chat.continueFinalMessage();
+        return chat.with(chat.messages(), !continued, continued);
     }
 
     private Buffer detokenized(Buffer body, @Nullable Visit visit) {

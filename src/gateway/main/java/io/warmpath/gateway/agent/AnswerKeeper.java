@@ -106,13 +106,19 @@ final class AnswerKeeper implements UpstreamListener {
         }
     }
 
-    private void read(byte[] whole) {
-        AnswerMessage message = AnswerMessage.read(whole, eventStream);
+    private void read(byte[] answered) {
+        AnswerMessage message = AnswerMessage.read(answered, eventStream);
         if (message == null) {
             table.forget(session);
         } else {
-            byte[] last = GatewayJson.bytes(message.asMessage());
-            table.keep(session, ChatMessages.with(said, last));
+            byte[] whole = with(message, AnswerMessage.REASONING);
+            table.keep(
+                    session,
+                    whole.length > table.maxHistoryBytes() ? with(message, null) : whole);
         }
+    }
+
+    private byte[] with(AnswerMessage message, @Nullable String reasoning) {
+        return ChatMessages.with(said, GatewayJson.bytes(message.asMessage(reasoning)));
     }
 }

@@ -12,13 +12,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The message that a chat's answer was, as a client sends it back with its next turn: text and tool
- * calls, without the reasoning. From the bytes of a stream or of one document; not on an event
- * loop. One thread.
+ * calls, with or without the reasoning. From the bytes of a stream or of one document; not on an
+ * event loop. One thread.
  */
 final class AnswerMessage {
+    /** The name of an answer's reasoning that every engine reads. */
+    static final String REASONING = "reasoning_content";
+
+    private static final List<String> REASONINGS = List.of(REASONING, "reasoning");
     private static final String DATA = "data:";
 
     private final StringBuilder text = new StringBuilder();
+    private final StringBuilder reasoning = new StringBuilder();
     private final Map<Integer, ToolCall> calls = new TreeMap<>();
     private boolean several;
 
@@ -67,6 +72,12 @@ final class AnswerMessage {
         if (said.path("content").isTextual()) {
             text.append(said.path("content").textValue());
         }
+        for (String name : REASONINGS) {
+            if (said.path(name).isTextual()) {
+                reasoning.append(said.path(name).textValue());
+                break; // some engines write it by both names
+            }
+        }
         int i = 0;
         for (JsonNode part : member(said, "tool_calls", JsonNodeType.ARRAY)) {
             JsonNode index = member(part, "index", JsonNodeType.NUMBER);
@@ -97,11 +108,36 @@ final class AnswerMessage {
         return node.getNodeType() == type;
     }
 
-    /** As a member of {@code messages}. */
-    Map<String, @Nullable Object> asMessage() {
+    /**
+     * By which name the client sends the reasoning of answers back.
+     *
+     * @param messages of the request
+     * @return null when it does not, or there was none yet
+     */
+    static @Nullable String reasoningIn(List<? extends @Nullable Object> messages) {
+        String found = null;
+        for (Object message : messages) {
+            if (message instanceof Map<?, ?> members && "assistant".equals(members.get("role"))) {
+                for (String name : REASONINGS) {
+                    found = members.get(name) instanceof String ? name : found;
+                }
+            }
+        }
+        return found;
+    }
+
+    /**
+     * As a member of {@code messages}.
+     *
+     * @param reasoningName what its reasoning is called; null: it is left out
+     */
+    Map<String, @Nullable Object> asMessage(@Nullable String reasoningName) {
         Map<String, @Nullable Object> message = new LinkedHashMap<>();
         message.put("role", "assistant");
         message.put("content", text.isEmpty() ? null : text.toString());
+        if (reasoningName != null && !reasoning.isEmpty()) {
+            message.put(reasoningName, reasoning.toString());
+        }
         if (!calls.isEmpty()) {
             List<Object> all =
                     calls.values().stream()

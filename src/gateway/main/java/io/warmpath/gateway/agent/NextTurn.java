@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * sends the beginning of the next prompt to the same rank, for one token that is thrown away.
  *
  * <p>That beginning is what two next prompts have in common that differ in their last message only:
- * the template itself decides what becomes of reasoning in past turns. It is sent as token ids, in
- * the lowest priority.
+ * the template itself decides what becomes of reasoning in past turns, where the client sends it
+ * back. It is sent as token ids, in the lowest priority.
  *
  * <p>Never delays or fails the user's answer: a copy of bytes while it runs, everything else
  * afterwards. On the request's event loop but for the tokenising.
@@ -232,19 +232,12 @@ public final class NextTurn implements UpstreamListener {
         return ((PromptInput.Chat) prompt).request();
     }
 
-    private static ChatRequest next(ChatRequest now, AnswerMessage said, String reply) {
+    /** The client sends the answer's reasoning back if it has done so with those before. */
+    static ChatRequest next(ChatRequest now, AnswerMessage said, String reply) {
         List<@Nullable Object> messages = new ArrayList<>(now.messages());
-        messages.add(said.asMessage());
+        messages.add(said.asMessage(AnswerMessage.reasoningIn(now.messages())));
         messages.add(said.reply(reply));
-        return new ChatRequest(
-                messages,
-                now.tools(),
-                now.toolChoice(),
-                now.documents(),
-                true,
-                false,
-                now.arguments(),
-                now.reasoningEffort());
+        return now.with(messages, true, false);
     }
 
     private int[] ids(ChatRequest chat) {

@@ -149,6 +149,9 @@ final class AttemptBooks {
             PromptBlocks none = PromptBlocks.unnamed(to.worker().blockSize(), 0);
             beside.add(sending.load().book(to.slot(), 0, none, expectedOutput()));
         }
+        if (!request.name().lora().isEmpty()) {
+            planner().adapters().began(to.slot(), request.name().lora());
+        }
         report =
                 AnswerReport.of(
                         sending.reports(),
@@ -240,6 +243,10 @@ final class AttemptBooks {
         AnswerScanner s = scanner(pipe);
         booking.close();
         beside.forEach(LoadBook.Booking::close);
+        String adapter = scope.request().name().lora();
+        if (!adapter.isEmpty()) {
+            planner().adapters().ended(candidate().slot(), adapter);
+        }
         sent.ended(s == null ? -1 : s.completionTokens());
         booking = null;
         admission().wake();

@@ -23,10 +23,12 @@ import io.warmpath.gateway.prompt.PromptContent;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
+import io.warmpath.load.ActiveAdapters;
 import io.warmpath.load.LoadBook;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.PrefixMatch;
 import io.warmpath.prefix.Tier;
+import io.warmpath.routing.AdapterView;
 import io.warmpath.routing.Circumstances;
 import io.warmpath.routing.Eligibility;
 import io.warmpath.routing.Ineligible;
@@ -72,6 +74,7 @@ public final class Planner {
     private final @Nullable HotPrompts hot;
     private final Splitting splitting;
     private final Expectation expectation;
+    private final ActiveAdapters adapters;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
 
@@ -89,8 +92,10 @@ public final class Planner {
             @Nullable SharedCache shared,
             LongSupplier nanoTime,
             @Nullable HotPrompts hot,
-            Splitting splitting) {
+            Splitting splitting,
+            ActiveAdapters adapters) {
         this.hot = hot;
+        this.adapters = adapters;
         this.splitting = splitting;
         this.pins = pins;
         this.shared = shared;
@@ -370,6 +375,7 @@ public final class Planner {
                                         .ineligible(ineligible)
                                         .circumstances(circumstances)
                                         .pins(pins.view(request, candidates, tokens))
+                                        .adapter(adapterView(request, candidates))
                                         .build());
         long chosen = nanoTime.getAsLong();
         metrics.chosen(chosen - began);
@@ -378,6 +384,11 @@ public final class Planner {
             trace.step("decide", began, chosen);
         }
         return expectation.of(request, prompt, decision);
+    }
+
+    private @Nullable AdapterView adapterView(
+            InferenceRequest request, List<Candidate> candidates) {
+        return AdapterView.of(adapters, request.name().lora(), candidates);
     }
 
     private Circumstances circumstances(
@@ -475,6 +486,11 @@ public final class Planner {
      */
     public void ended(Decided decided, String problem, DecisionLog.Ending ending) {
         log.ended(decided.noted(), problem, ending);
+    }
+
+    /** The adapters that have requests, for who sends some. */
+    public ActiveAdapters adapters() {
+        return adapters;
     }
 
     /** The decision is acted on now. */

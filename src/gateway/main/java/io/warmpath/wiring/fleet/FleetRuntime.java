@@ -26,12 +26,14 @@ import io.warmpath.fleet.monitor.FleetMonitor;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.fleet.probe.DialectProbe;
+import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.probe.PinProbe;
 import io.warmpath.fleet.probe.PinSupports;
 import io.warmpath.fleet.probe.WorkerProbe;
 import io.warmpath.fleet.source.FleetSource;
 import io.warmpath.fleet.source.FleetSources;
 import io.warmpath.fleet.source.SourceName;
+import io.warmpath.load.ActiveAdapters;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlots;
@@ -81,6 +83,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
     private final TransferRates transfers = new TransferRates();
+    private final ActiveAdapters adapters = new ActiveAdapters();
     private final FleetLoop loop;
     private final VertxEngineHttp http;
     private final ExecutorService probes;
@@ -177,7 +180,7 @@ public final class FleetRuntime implements AutoCloseable {
                                 loadInterval(config, guarding),
                                 load::booked,
                                 load::outside,
-                                transfers::told);
+                                this::told);
         loop =
                 new FleetLoop(
                         loads == null
@@ -298,6 +301,16 @@ public final class FleetRuntime implements AutoCloseable {
     /** What the engines last said of a worker's ranks. */
     public Map<Integer, LoadPoll.Seen> engineLoads(long worker) {
         return loads == null ? Map.of() : loads.last(worker);
+    }
+
+    private void told(List<EngineLoad> said, long worker) {
+        transfers.told(said, worker);
+        adapters.told(said, worker);
+    }
+
+    /** Which adapters have requests where. */
+    public ActiveAdapters adapters() {
+        return adapters;
     }
 
     /** How KV caches move between the engines. */

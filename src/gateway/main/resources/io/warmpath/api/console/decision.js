@@ -15,6 +15,7 @@ const MEANING = {
     unheard_ms: 'work of other gateways not heard of yet',
     own_decode_ms: 'decodes its answer beside others',
     others_decode_ms: 'slows the answers that run there',
+    adapter_ms: 'loads its adapter, or waits for a place for it',
     pin_ms: 'pinned prefixes take room',
     prefill_blocks: 'blocks to compute',
     decode_blocks: 'blocks of running answers',

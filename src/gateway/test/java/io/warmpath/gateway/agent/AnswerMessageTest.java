@@ -33,7 +33,7 @@ class AnswerMessageTest {
     }
 
     @Test
-    void text_is_joined_and_reasoning_left_out() {
+    void text_is_joined_and_reasoning_goes_along_where_it_has_a_name() {
         AnswerMessage m =
                 stream(
                         delta("\"role\":\"assistant\",\"content\":\"\""),
@@ -41,7 +41,10 @@ class AnswerMessageTest {
                         delta("\"content\":\"grü\""),
                         delta("\"content\":\"ß\\n\""),
                         "{\"choices\":[],\"usage\":{\"prompt_tokens\":1}}");
-        assertEquals(Map.of("role", "assistant", "content", "grüß\n"), m.asMessage());
+        assertEquals(Map.of("role", "assistant", "content", "grüß\n"), m.asMessage(null));
+        assertEquals(
+                Map.of("role", "assistant", "content", "grüß\n", "reasoning", "hm"),
+                m.asMessage("reasoning"));
         assertEquals(Map.of("role", "user", "content", "x"), m.reply("x"));
     }
 
@@ -60,7 +63,7 @@ class AnswerMessageTest {
                                         + "\"function\":{\"arguments\":\"{\\\"a\\\":1}\"}}]"));
         assertEquals(
                 List.of(call("c0", "f", "{\"a\":1}"), call("c1", "g", "{}")),
-                m.asMessage().get("tool_calls"));
+                m.asMessage(null).get("tool_calls"));
         assertEquals("c0", m.reply("x").get("tool_call_id"));
         assertEquals("tool", m.reply("x").get("role"));
     }
@@ -72,7 +75,7 @@ class AnswerMessageTest {
                         "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"hi\"}}]}"
                                 .getBytes(StandardCharsets.UTF_8),
                         false);
-        assertEquals("hi", m.asMessage().get("content"));
+        assertEquals("hi", m.asMessage(null).get("content"));
     }
 
     @Test

@@ -102,15 +102,7 @@ public record ChatMedia(ChatRequest chat, List<Medium> media) {
                 messages.add(message);
             }
         }
-        return new ChatRequest(
-                messages,
-                chat.tools(),
-                chat.toolChoice(),
-                chat.documents(),
-                chat.addGenerationPrompt(),
-                chat.continueFinalMessage(),
-                chat.arguments(),
-                chat.reasoningEffort());
+        return chat.with(messages, chat.addGenerationPrompt(), chat.continueFinalMessage());
     }
 
     private static Map<String, Object> mark() {

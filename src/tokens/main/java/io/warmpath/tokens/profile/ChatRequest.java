@@ -41,8 +41,23 @@ public record ChatRequest(
         answer.put("content", said);
         List<@Nullable Object> all = new ArrayList<>(messages);
         all.add(answer);
+        return with(all, false, true);
+    }
+
+    /** The same with other messages. */
+    public ChatRequest with(
+            List<? extends @Nullable Object> others,
+            @Nullable Boolean generationPrompt,
+            boolean continued) {
         return new ChatRequest(
-                all, tools, toolChoice, documents, false, true, arguments, reasoningEffort);
+                others,
+                tools,
+                toolChoice,
+                documents,
+                generationPrompt,
+                continued,
+                arguments,
+                reasoningEffort);
     }
 
     /** Messages alone. */

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SglangProfile {
     private static final String CONTENT = "content";
+
+    private static final Set<String> EFFORTS =
+            Set.of("none", "minimal", "low", "medium", "high", "xhigh", "ultra", "max");
 
     private final ChatRequest chat;
     private final TemplateFacts facts;
@@ -76,7 +80,7 @@ final class SglangProfile {
                 throw NotRendered.invalid(path + ".content", "must be text or an array of parts.");
             }
             message.put("role", role);
-            message.put(CONTENT, content(path + ".content", given.get(CONTENT)));
+            message.put(CONTENT, content(path + ".content", given.get(CONTENT), false));
             return message;
         }
         String lower = role.toLowerCase(Locale.ROOT);
@@ -87,7 +91,8 @@ final class SglangProfile {
             default -> throw NotRendered.invalid(path + ".role", "is not known.");
         }
         message.put("role", lower);
-        Object content = content(path + ".content", given.get(CONTENT));
+        Object content =
+                content(path + ".content", given.get(CONTENT), lower.equals("assistant"));
         boolean list = content instanceof List<?>;
         if (!list) {
             message.put(CONTENT, content);
@@ -116,7 +121,7 @@ final class SglangProfile {
     }
 
     /** Texts stay texts; lists stay lists where the template seems to want them. */
-    private Object content(String path, @Nullable Object given) {
+    private Object content(String path, @Nullable Object given, boolean assistant) {
         if (given == null) {
             return "";
         }
@@ -125,7 +130,10 @@ final class SglangProfile {
         }
         List<Map<String, Object>> changed = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
-            changed.add(part(path + "[" + i + "]", parts.get(i)));
+            Map<String, Object> part = part(path + "[" + i + "]", parts.get(i), assistant);
+            if (part != null) {
+                changed.add(part);
+            }
         }
         return facts.sglangParts() ? changed : joined(changed);
     }
@@ -138,9 +146,14 @@ final class SglangProfile {
         return String.join(" ", texts);
     }
 
-    private static Map<String, Object> part(String path, @Nullable Object given) {
+    /** Null for an answer's thought, which leaves no trace. */
+    private static @Nullable Map<String, Object> part(
+            String path, @Nullable Object given, boolean assistant) {
         Map<?, ?> part = Members.object(path, given);
         String type = Members.text(path + ".type", part.get("type"));
+        if (assistant && (type.equals("thinking") || type.equals("reasoning"))) {
+            return null;
+        }
         if (Members.isMedia(type)) {
             throw NotRendered.unpredictable("content part " + type);
         }
@@ -279,15 +292,8 @@ final class SglangProfile {
     }
 
     private Map<String, @Nullable Object> arguments() {
-        Map<String, @Nullable Object> arguments = new LinkedHashMap<>();
-        String effort = chat.reasoningEffort();
-        if (effort != null) {
-            arguments.put("reasoning_effort", effort);
-        }
-        arguments.putAll(chat.arguments());
-        if (effort != null) {
-            effort(effort, arguments);
-        }
+        Map<String, @Nullable Object> arguments = new LinkedHashMap<>(chat.arguments());
+        effort(arguments);
         Members.refuseRendererArguments(arguments);
         if (arguments.containsKey("chat_template")) {
             throw NotRendered.unpredictable("chat_template_kwargs.chat_template");
@@ -306,22 +312,29 @@ final class SglangProfile {
         return arguments;
     }
 
-    private void effort(String effort, Map<String, @Nullable Object> arguments) {
-        switch (effort) {
-            case "none" -> {
-                for (String name : List.of("thinking", "enable_thinking")) {
-                    if (!arguments.containsKey(name)) {
-                        arguments.put(name, false);
-                    }
+    /** Any effort but none switches thinking on, by both names, where the arguments do not say. */
+    private void effort(Map<String, @Nullable Object> arguments) {
+        String effort = chat.reasoningEffort();
+        if (effort != null) {
+            if (!EFFORTS.contains(effort)) {
+                throw effort.matches("0?\\.\\d+|0")
+                        ? NotRendered.unpredictable("reasoning_effort that is a number")
+                        : NotRendered.invalid("reasoning_effort", "is not known.");
+            }
+            for (String name : List.of("thinking", "enable_thinking")) {
+                if (!arguments.containsKey(name)) {
+                    arguments.put(name, !effort.equals("none"));
                 }
             }
-            case "low" -> {
-                if (facts.variables().contains("low_effort")) {
-                    throw NotRendered.unpredictable("reasoning_effort of this model");
-                }
-            }
-            case "medium", "high", "max" -> {}
-            default -> throw NotRendered.invalid("reasoning_effort", "is not known.");
+        }
+        if (arguments.get("reasoning_effort") == null && effort != null) {
+            arguments.put("reasoning_effort", effort);
+        }
+        if ("low".equals(arguments.get("reasoning_effort"))
+                && facts.variables().contains("low_effort")
+                && facts.variables().contains("truncate_history_thinking")
+                && !arguments.containsKey("low_effort")) {
+            arguments.put("low_effort", true);
         }
     }
 }

@@ -316,12 +316,10 @@ final class VllmProfile {
         }
         String effort = chat.reasoningEffort();
         if (effort != null) {
-            if (!arguments.containsKey("enable_thinking")
-                    && facts.variables().contains("enable_thinking")) {
-                // Set by some versions and left alone by others.
-                throw NotRendered.unpredictable("reasoning_effort without enable_thinking");
-            }
             arguments.put("reasoning_effort", effort);
+            if (!arguments.containsKey("enable_thinking")) {
+                arguments.put("enable_thinking", !effort.equals("none"));
+            }
         }
         // What the request itself says, or its default, is put over these.
         Set.of("documents", "add_generation_prompt", "continue_final_message", "return_dict")

@@ -253,15 +253,42 @@ class SglangProfileTest {
     }
 
     @Test
-    void no_reasoning_switches_thinking_off_unless_the_arguments_say_otherwise() {
+    void the_reasoning_effort_switches_thinking_on_or_off_unless_the_arguments_say_otherwise() {
         String chat = "{'messages': [" + USER + "], 'reasoning_effort': ";
         String print = "{{ reasoning_effort }}{{ thinking }}{{ enable_thinking }}";
         assertEquals("noneFalseFalse", text(print, chat + "'none'}"));
-        assertEquals("high", text(print, chat + "'high'}"));
+        assertEquals("highTrueTrue", text(print, chat + "'high'}"));
+        assertEquals("minimalTrueTrue", text(print, chat + "'minimal'}"));
         assertEquals(
                 "noneFalseTrue",
                 text(print, chat + "'none', 'chat_template_kwargs': {'enable_thinking': true}}"));
+        assertEquals(
+                "lowTrueTrue",
+                text(
+                        print,
+                        chat + "'high', 'chat_template_kwargs': {'reasoning_effort': 'low'}}"));
         assertEquals("reasoning_effort", refused(chat + "'xxl'}"));
+        assertEquals("reasoning_effort that is a number", unpredictable("", chat + "'0.5'}"));
+    }
+
+    @Test
+    void a_low_effort_is_an_argument_of_its_own_where_the_template_has_one() {
+        String chat = "{'messages': [" + USER + "], 'reasoning_effort': ";
+        String nemotron = "{{ low_effort }}{{ truncate_history_thinking }}";
+        assertEquals("True", text(nemotron, chat + "'low'}"));
+        assertEquals("", text(nemotron, chat + "'high'}"));
+        assertEquals("", text("{{ low_effort }}", chat + "'low'}"));
+    }
+
+    @Test
+    void thoughts_among_an_answers_parts_leave_no_trace() {
+        String thought = "{'type': 'thinking', 'thinking': 'hm'}, {'type': 'text', 'text': 'a'}";
+        assertEquals(
+                "{'role': 'assistant', 'content': 'a'}",
+                dump("{'role': 'assistant', 'content': [" + thought + "]}"));
+        assertEquals(
+                "messages[0].content[0].type",
+                refused("{'messages': [{'role': 'user', 'content': [" + thought + "]}]}"));
     }
 
     @Test

@@ -299,14 +299,15 @@ class VllmProfileTest {
     }
 
     @Test
-    void the_reasoning_effort_is_an_argument_and_not_predicted_where_it_may_switch_thinking() {
+    void the_reasoning_effort_is_an_argument_and_switches_thinking_where_the_arguments_do_not() {
         String chat = "{'messages': [{'role': 'user'}], 'reasoning_effort': 'low'";
         assertEquals("low", text("{{ reasoning_effort }}", chat + "}"));
         String both = "{{ reasoning_effort }}{{ enable_thinking }}";
         assertEquals(
                 "lowFalse",
                 text(both, chat + ", 'chat_template_kwargs': {'enable_thinking': false}}"));
-        assertEquals("reasoning_effort without enable_thinking", unpredictable(both, chat + "}"));
+        assertEquals("lowTrue", text(both, chat + "}"));
+        assertEquals("noneFalse", text(both, chat.replace("low", "none") + "}"));
     }
 
     @Test
