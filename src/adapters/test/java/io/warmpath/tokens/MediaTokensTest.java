@@ -190,8 +190,7 @@ class MediaTokensTest {
             int[] whole = ids(answer.path("prompt_ids"));
             for (JsonNode m : answer.path("media")) {
                 int start = m.path(1).asInt();
-                MediaIds.of(m.path(0).asText())
-                        .put(whole, start, start, start + m.path(2).asInt());
+                MediaIds.of(m.path(0).asText()).put(whole, start, start, start + m.path(2).asInt());
             }
             assertArrayEquals(Arrays.copyOf(whole, predicted.length), predicted);
         }

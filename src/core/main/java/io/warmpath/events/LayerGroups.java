@@ -71,8 +71,7 @@ final class LayerGroups {
         if (e.blockSize() < 1 || e.blockSize() % unit != 0) {
             return new Group(scope.group(), 0, 1);
         }
-        return new Group(
-                scope.group(), Media.tail(scope, e.blockSize()), e.blockSize() / unit);
+        return new Group(scope.group(), Media.tail(scope, e.blockSize()), e.blockSize() / unit);
     }
 
     /** Whether an event is about another group than one of full attention. */
@@ -115,8 +114,7 @@ final class LayerGroups {
     void storedFull(KvEvent.Stored e, Tier tier, long[] hashes, int[] tokens, PrefixSpace space) {
         Group group = sides == null ? null : sides.group(e.scope().group());
         if (sides != null && group != null && tier == Tier.GPU) {
-            sides.stored(
-                    group, parent(e), hashes, hybrids.hashes(tokens, e.blockSize(), space));
+            sides.stored(group, parent(e), hashes, hybrids.hashes(tokens, e.blockSize(), space));
         }
     }
 

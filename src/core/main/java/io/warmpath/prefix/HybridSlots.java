@@ -103,7 +103,12 @@ public final class HybridSlots {
             places = places == null ? places(query) : places;
             if (!sides.hasFull()) {
                 Arrays.fill(depths, sides.usableAlone(places, most));
-                PrefixMatch one = new PrefixMatch(query.blockSize(), query.blocks(), new int[] {number}, depths.clone());
+                PrefixMatch one =
+                        new PrefixMatch(
+                                query.blockSize(),
+                                query.blocks(),
+                                new int[] {number},
+                                depths.clone());
                 without = without == null ? one : PrefixMatch.larger(without, one);
             }
         }

@@ -447,8 +447,7 @@ public final class ReferencePrefixIndex implements PrefixIndex {
     }
 
     /** Of hybrid slots alone: everything else is compared token by token. */
-    private static long[] localHashes(
-            int[] tokens, int blocks, int blockSize, PrefixSpace space) {
+    private static long[] localHashes(int[] tokens, int blocks, int blockSize, PrefixSpace space) {
         long seed = SideBlocks.next(space.lora().hashCode(), space.salt().hashCode());
         long[] hashes = new long[blocks];
         for (int i = 0; i < blocks; i++) {

@@ -205,7 +205,9 @@ public final class SideBlocks {
         return false;
     }
 
-    /** As {@link #usable}, of a model without full attention; nothing when no group is understood. */
+    /**
+     * As {@link #usable}, of a model without full attention; nothing when no group is understood.
+     */
     int usableAlone(long[] places, int most) {
         for (Group g : groups) {
             if (g.tail != 0) {

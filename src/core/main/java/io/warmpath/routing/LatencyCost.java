@@ -128,9 +128,7 @@ public final class LatencyCost implements CostModel {
         double step = priors.stepMillis(requests, running);
         double room = decodeFactor * out * step * crowding(f, decodeBlocks, requests);
         double adapter =
-                f.loadsAdapter
-                        ? ADAPTER_MILLIS + decodeFactor * out * step * f.adapterTurns
-                        : 0;
+                f.loadsAdapter ? ADAPTER_MILLIS + decodeFactor * out * step * f.adapterTurns : 0;
         double transfer = 0;
         if (!computes) {
             int held = Math.min(f.request.promptTokens(), cached);
@@ -151,14 +149,7 @@ public final class LatencyCost implements CostModel {
                                 * f.pinWeight()
                                 * priors.prefillMillis(f.pinned * f.blockSize, 0);
         double before =
-                wait
-                        + room
-                        + adapter
-                        + transfer
-                        + prefillFactor * step
-                        + overdue
-                        + own
-                        + others;
+                wait + room + adapter + transfer + prefillFactor * step + overdue + own + others;
         f.loadMillis = f.taintFactor * before / f.weight;
         f.restMillis = f.taintFactor * (price * (prefill + load) / f.weight - pin);
         double cost = Math.max(0, f.loadMillis + f.restMillis);

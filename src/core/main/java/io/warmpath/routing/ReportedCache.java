@@ -64,8 +64,7 @@ public final class ReportedCache {
         };
     }
 
-    private static Report ofVllm(
-            boolean stream, int answers, int blockSize, List<Prompt> prompts) {
+    private static Report ofVllm(boolean stream, int answers, int blockSize, List<Prompt> prompts) {
         if (stream) {
             int first = prompts.getFirst().found(blockSize);
             boolean alike = prompts.stream().allMatch(p -> p.found(blockSize) == first);

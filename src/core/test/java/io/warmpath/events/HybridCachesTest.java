@@ -87,7 +87,8 @@ class HybridCachesTest {
                 default -> applier.apply(batch(computed(engine, prompt, hit)));
             }
         }
-        assertTrue(hits > STEPS / 4, "a run in which nothing is ever found proves nothing: " + hits);
+        assertTrue(
+                hits > STEPS / 4, "a run in which nothing is ever found proves nothing: " + hits);
         assertEquals(0, counters.dropped(DropReason.SPEC_KIND));
     }
 
@@ -198,7 +199,8 @@ class HybridCachesTest {
                         List.of(
                                 stored(1, "sliding_window", 4, prompt, 12, 13),
                                 stored(2, "mamba", 0, prompt, 12, 13, 14))));
-        assertEquals(0, usable(slot, prompt), "what came before the groups were known has no place");
+        assertEquals(
+                0, usable(slot, prompt), "what came before the groups were known has no place");
         applier.apply(batch(List.of(full)));
         assertEquals(3, usable(slot, prompt));
         applier.apply(batch(List.of(removed(1, 12))));
@@ -224,7 +226,12 @@ class HybridCachesTest {
     }
 
     private static KvEvent block(
-            int group, String kind, @Nullable Long parent, long name, int[] tokens, @Nullable String salt) {
+            int group,
+            String kind,
+            @Nullable Long parent,
+            long name,
+            int[] tokens,
+            @Nullable String salt) {
         return new KvEvent.Stored(
                 new long[] {name},
                 parent != null,

@@ -65,8 +65,7 @@ class PrefixMatchTest {
                         int held = prompts.get(i).getOrDefault(slot, new int[4])[tier.number()];
                         expected += Math.min(held, Math.max(0, tokens[i] - 1) / 16);
                     }
-                    assertEquals(
-                            expected, sum.depth(new WorkerSlot(slot), tier), "seed " + seed);
+                    assertEquals(expected, sum.depth(new WorkerSlot(slot), tier), "seed " + seed);
                 }
             }
         }

@@ -34,7 +34,15 @@ class NotExactTest {
 
     private static String row(NotExact why) {
         String predicted = why.compares() ? "as a guess" : why.predicts() ? "at least" : "no";
-        return "| `" + why.label() + "` | " + why.words() + " | " + predicted + " | " + why.more() + " |";
+        return "| `"
+                + why.label()
+                + "` | "
+                + why.words()
+                + " | "
+                + predicted
+                + " | "
+                + why.more()
+                + " |";
     }
 
     @ParameterizedTest

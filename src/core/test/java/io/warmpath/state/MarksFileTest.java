@@ -27,11 +27,21 @@ class MarksFileTest {
                             List.of(
                                     new SlotMemory(
                                             new WorkerSlot(-3),
-                                            new SideBlocks.Memory(List.of(new SideBlocks.Group(0, SideBlocks.Group.EVERY, 1), new SideBlocks.Group(5, 3, 2)), List.of(new SideBlocks.Held(7, -8, 3, List.of()), new SideBlocks.Held(-9, 0, 1, List.of(2, 0)))),
+                                            new SideBlocks.Memory(
+                                                    List.of(
+                                                            new SideBlocks.Group(
+                                                                    0, SideBlocks.Group.EVERY, 1),
+                                                            new SideBlocks.Group(5, 3, 2)),
+                                                    List.of(
+                                                            new SideBlocks.Held(
+                                                                    7, -8, 3, List.of()),
+                                                            new SideBlocks.Held(
+                                                                    -9, 0, 1, List.of(2, 0)))),
                                             List.of(
                                                     new Spaced(-1, 3, "", "sält"),
                                                     new Spaced(4, 1, "adapter", ""))),
-                                    new SlotMemory(new WorkerSlot(4), SideBlocks.Memory.NONE, List.of()))),
+                                    new SlotMemory(
+                                            new WorkerSlot(4), SideBlocks.Memory.NONE, List.of()))),
                     new SourceMark(0, new WorkerSlot(5), 1, 2, false, List.of()));
 
     @Test

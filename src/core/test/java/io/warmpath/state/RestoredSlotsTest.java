@@ -27,7 +27,12 @@ class RestoredSlotsTest {
                             new Label(first, 7, 0),
                             new Label(second, 7, 1),
                             new Label(unmarked, 8, 0)),
-                    List.of(mark(first, List.of(new SlotMemory(second, SideBlocks.Memory.NONE, List.of())))));
+                    List.of(
+                            mark(
+                                    first,
+                                    List.of(
+                                            new SlotMemory(
+                                                    second, SideBlocks.Memory.NONE, List.of())))));
     private int cleared;
 
     private static SourceMark mark(WorkerSlot slot, List<SlotMemory> memories) {

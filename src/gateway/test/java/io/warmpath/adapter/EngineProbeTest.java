@@ -754,8 +754,7 @@ class EngineProbeTest {
                                                 "\"slots_used\":0,\"slots_total\":0",
                                                 "\"slots_used\":1,\"slots_total\":2")),
                         EngineKind.SGLANG));
-        String limited =
-                "{\"page_size\": 16, \"enable_lora\": true, \"max_loras_per_batch\": 3}";
+        String limited = "{\"page_size\": 16, \"enable_lora\": true, \"max_loras_per_batch\": 3}";
         assertEquals(3, probe(info(limited)).learn(SPEC).capacity().adapters());
     }
 

@@ -130,8 +130,7 @@ class PassThroughTest {
         start(call -> call.json(200, "{}"));
         gateway.forget();
         String ask = "{\"model\":\"m\",\"input\":[\"one\",\"two\",[1,2,3]]}";
-        RawClient.Answer answer =
-                RawClient.post(gateway.port, EMBED, ask, "x-warmpath-explain: 1");
+        RawClient.Answer answer = RawClient.post(gateway.port, EMBED, ask, "x-warmpath-explain: 1");
         assertEquals("120", answer.header("x-warmpath-prompt-tokens"));
         assertEquals(
                 List.of("Text", "Text", "Ids"),

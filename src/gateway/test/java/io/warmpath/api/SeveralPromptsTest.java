@@ -39,9 +39,7 @@ class SeveralPromptsTest {
                 new StubEngine(
                         call -> {
                             String details =
-                                    reported < 0
-                                            ? "null"
-                                            : "{\"cached_tokens\":" + reported + "}";
+                                    reported < 0 ? "null" : "{\"cached_tokens\":" + reported + "}";
                             call.json(
                                     200,
                                     """
@@ -58,8 +56,7 @@ class SeveralPromptsTest {
     }
 
     private void serve(EngineKind kind) {
-        gateway.fleet.workers(
-                List.of(Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1)));
+        gateway.fleet.workers(List.of(Gateway.worker(0, engine.url(), kind, WorkerState.READY, 1)));
     }
 
     private RawClient.Answer ask(String members) throws Exception {
@@ -109,7 +106,8 @@ class SeveralPromptsTest {
         gateway.forget();
         assertEquals(200, ask("\"n\":2,\"prompt\":[\"a\",\"b\",\"c\"]").status());
         assertEquals(120, gateway.router.requests.getLast().promptTokens());
-        assertEquals(6, gateway.router.requests.getLast().match(16).depth(new WorkerSlot(0), Tier.GPU));
+        assertEquals(
+                6, gateway.router.requests.getLast().match(16).depth(new WorkerSlot(0), Tier.GPU));
         List<Integer> booked = gateway.books.prompts.stream().map(PromptBlocks::tokens).toList();
         assertEquals(List.of(120, 0, 0, 0, 0, 0), booked, "one prefill, three times two decodes");
         await().untilAsserted(() -> assertEquals(0, gateway.books.open()));

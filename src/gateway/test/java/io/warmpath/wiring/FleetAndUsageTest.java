@@ -165,7 +165,9 @@ class FleetAndUsageTest {
         HttpResponse<String> hidden =
                 gateway.post(
                         "/v1/completions",
-                        "{\"model\":\"demo\",\"max_tokens\":2,\"suffix\":\"s\",\"prompt\":" + PROMPT + "}",
+                        "{\"model\":\"demo\",\"max_tokens\":2,\"suffix\":\"s\",\"prompt\":"
+                                + PROMPT
+                                + "}",
                         "authorization",
                         "Bearer " + LIGHT,
                         "x-warmpath-explain",
@@ -184,7 +186,8 @@ class FleetAndUsageTest {
         JsonNode row = get("/router/decisions?limit=1").path("decisions").get(0);
         assertEquals("prompt_hidden", row.path("not_exact").asText(), row.toString());
         assertTrue(row.path("predicted_cached_tokens").isMissingNode(), row.toString());
-        assertEquals("prompt_hidden", row.path("decision").path("chosen").path("not_exact").asText());
+        assertEquals(
+                "prompt_hidden", row.path("decision").path("chosen").path("not_exact").asText());
     }
 
     @Test

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +47,8 @@ class RecordedEngineTest {
                         responses.put(l.path("id").asText(), l);
                     }
                 });
-        HttpServer engine = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        HttpServer engine =
+                HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         SimGateway gateway = null;
         try (ZContext sockets = new ZContext()) {
             ZMQ.Socket events = sockets.createSocket(SocketType.XPUB);

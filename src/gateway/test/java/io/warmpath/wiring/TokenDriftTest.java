@@ -117,8 +117,7 @@ class TokenDriftTest {
         }
         HttpResponse<String> drifted = ask(LONG);
         assertEquals("drifted", header(drifted, "x-warmpath-tokens"));
-        assertEquals(
-                "the engine makes other tokens", header(drifted, "x-warmpath-not-predicted"));
+        assertEquals("the engine makes other tokens", header(drifted, "x-warmpath-not-predicted"));
         assertTrue(reported(drifted) > 0, "cached there, not counted on here");
         assertEquals(0, trusted());
         assertTrue(

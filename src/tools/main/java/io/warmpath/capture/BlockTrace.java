@@ -46,7 +46,10 @@ final class BlockTrace {
                 case KvEvent.Stored s -> {
                     Set<IntBuffer> blocks = new HashSet<>();
                     // A window's event may leave blocks out and have the tokens of all.
-                    int n = s.hashes().length * blockSize == s.tokens().length ? s.hashes().length : 0;
+                    int n =
+                            s.hashes().length * blockSize == s.tokens().length
+                                    ? s.hashes().length
+                                    : 0;
                     for (int i = 0; i < n; i++) {
                         IntBuffer block = block(s.tokens(), i);
                         known.put(s.hashes()[i], block);

@@ -89,7 +89,15 @@ final class CaptureReader {
 
     private static Capture.Request withPrompt(Capture.Request r, int @Nullable [] prompt) {
         return new Capture.Request(
-                r.time(), r.id(), r.step(), prompt, r.lora(), r.salt(), r.extraKey(), r.rank(), r.several());
+                r.time(),
+                r.id(),
+                r.step(),
+                prompt,
+                r.lora(),
+                r.salt(),
+                r.extraKey(),
+                r.rank(),
+                r.several());
     }
 
     private void line(String text) throws JsonProcessingException {

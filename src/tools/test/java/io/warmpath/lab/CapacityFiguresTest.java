@@ -79,8 +79,7 @@ class CapacityFiguresTest {
     }
 
     @Test
-    void the_page_shows_the_plot_and_gives_the_command_that_the_table_is_from()
-            throws IOException {
+    void the_page_shows_the_plot_and_gives_the_command_that_the_table_is_from() throws IOException {
         String page = Files.readString(PAGE).replaceAll("\\\\\n +", "");
         assertTrue(page.contains("](" + PLOT.getFileName() + ")"), PAGE + " shows no " + PLOT);
         Matcher command = COMMAND.matcher(page);

@@ -232,9 +232,7 @@ class NativePromptIndexTest {
         long[] names = LongStream.rangeClosed(1, blocks).toArray();
         int[] tokens = Arrays.copyOf(ids, blocks * 2);
         index.apply(
-                List.of(
-                        new PrefixEvent.Stored(
-                                slot, Tier.GPU, false, 0, names, tokens, 2, space)));
+                List.of(new PrefixEvent.Stored(slot, Tier.GPU, false, 0, names, tokens, 2, space)));
         SideBlocks sides = index.hybrids().open(slot);
         assertNotNull(sides);
         SideBlocks.Group full = new SideBlocks.Group(0, SideBlocks.Group.EVERY, 1);

@@ -107,12 +107,14 @@ class KvEventDecoderTest {
         return assertInstanceOf(KvEvent.Stored.class, batch.events().getFirst());
     }
 
-    private static void image(MessageBufferPacker out, String name, int start)
-            throws IOException {
+    private static void image(MessageBufferPacker out, String name, int start) throws IOException {
         out.packArrayHeader(2).packString(name).packInt(start);
     }
 
-    /** As vLLM writes it: in each block that an image touches where it began, from the block's first token. */
+    /**
+     * As vLLM writes it: in each block that an image touches where it began, from the block's first
+     * token.
+     */
     @Test
     void the_ids_of_an_image_take_the_place_of_its_placeholders() throws Exception {
         long[] tokens = {1, 2, 3, 9, 9, 9, 9, 9, 9, 4, 9, 9, 5, 6, 7, 8};

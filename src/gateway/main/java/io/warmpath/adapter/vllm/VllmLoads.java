@@ -33,8 +33,7 @@ final class VllmLoads {
     private static final String ADAPTERS = "lora_requests_info";
 
     private static final Pattern ADAPTER =
-            Pattern.compile(
-                    "(max_lora|running_lora_adapters|waiting_lora_adapters)=\"([^\"]*)\"");
+            Pattern.compile("(max_lora|running_lora_adapters|waiting_lora_adapters)=\"([^\"]*)\"");
 
     /** Tokens by where their cache was: those of another engine. */
     private static final String FETCHED = "source=\"p2p\"";
@@ -112,9 +111,7 @@ final class VllmLoads {
                     Math.max(0, (int) waiting),
                     -1,
                     usage,
-                    bytes < 0 || tokens < 0
-                            ? null
-                            : new MovedKv(tokens, bytes, transfers, seconds),
+                    bytes < 0 || tokens < 0 ? null : new MovedKv(tokens, bytes, transfers, seconds),
                     adapters);
         }
     }

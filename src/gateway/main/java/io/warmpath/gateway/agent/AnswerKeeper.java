@@ -113,8 +113,7 @@ final class AnswerKeeper implements UpstreamListener {
         } else {
             byte[] whole = with(message, AnswerMessage.REASONING);
             table.keep(
-                    session,
-                    whole.length > table.maxHistoryBytes() ? with(message, null) : whole);
+                    session, whole.length > table.maxHistoryBytes() ? with(message, null) : whole);
         }
     }
 

@@ -89,8 +89,7 @@ public final class Explanation {
     }
 
     /** Who computes the prompt, where that is another worker than the one that answers. */
-    public static void addPrefill(
-            MultiMap to, RoutingDecision prefill, int promptTokens) {
+    public static void addPrefill(MultiMap to, RoutingDecision prefill, int promptTokens) {
         Score s = prefill.chosen();
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));

@@ -106,13 +106,7 @@ final class Attempt
             books.notExact(NotExact.SESSION);
         }
         Candidate to = candidate();
-        pin =
-                PinTurn.of(
-                        sending.pins(),
-                        request,
-                        scope.prompt,
-                        books.decision(),
-                        appends);
+        pin = PinTurn.of(sending.pins(), request, scope.prompt, books.decision(), appends);
         Planner.Decided computes = books.decided().prefill();
         boolean named = computes != null && sending.namesPrefill();
         Halves halves =

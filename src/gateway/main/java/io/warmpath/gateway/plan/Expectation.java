@@ -100,9 +100,7 @@ final class Expectation {
     }
 
     private ReportedCache.Report report(
-            InferenceRequest request,
-            EnginePrompts tokens,
-            RoutingDecision decision) {
+            InferenceRequest request, EnginePrompts tokens, RoutingDecision decision) {
         Candidate to = decision.chosen().candidate();
         int cached = decision.chosen().cachedTokens();
         boolean many = tokens.several().size() > MOST_PROMPTS;
@@ -141,8 +139,7 @@ final class Expectation {
         }
         if (request.prompt() instanceof PromptInput.Conversation chat
                 && chat.extent()
-                        .isBeginning(
-                                Engines.of(decision.chosen().candidate().worker().kind()))) {
+                        .isBeginning(Engines.of(decision.chosen().candidate().worker().kind()))) {
             return NotExact.MEDIUM;
         }
         return switch (events.view(decision.chosen().candidate())) {

@@ -110,8 +110,7 @@ public final class Planner {
         this.load = load;
         this.metrics = metrics;
         this.expectation =
-                new Expectation(
-                        this::matches, events, overlaps != Overlaps.NONE, shared != null);
+                new Expectation(this::matches, events, overlaps != Overlaps.NONE, shared != null);
     }
 
     /**

@@ -61,8 +61,7 @@ public final class EnginePrompts {
     /** Nothing is known, for this reason. */
     static EnginePrompts nothing(NotExact why) {
         PromptContent none = PromptContent.UNKNOWN;
-        return new EnginePrompts(
-                none, none, none, null, PromptKnown.TOKENS, List.of(), why);
+        return new EnginePrompts(none, none, none, null, PromptKnown.TOKENS, List.of(), why);
     }
 
     /** Several prompts of one request, each the same for all kinds; together they have a length. */

@@ -303,8 +303,7 @@ public final class TokenStep {
     /**
      * @param make never throws
      */
-    private void offload(
-            Context context, Supplier<EnginePrompts> make, Later later, Next next) {
+    private void offload(Context context, Supplier<EnginePrompts> make, Later later, Next next) {
         Handover handover = new Handover(context, next);
         Runnable work = () -> handover.deliver(make.get());
         try {

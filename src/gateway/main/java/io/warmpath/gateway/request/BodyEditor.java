@@ -41,10 +41,7 @@ public final class BodyEditor {
      * @param media get their names, too; null: none does
      */
     static Buffer edit(
-            Buffer body,
-            BodyEdits at,
-            BodyChanges changes,
-            PromptInput.@Nullable Extent media) {
+            Buffer body, BodyEdits at, BodyChanges changes, PromptInput.@Nullable Extent media) {
         boolean changed = !changes.equals(BodyChanges.NONE);
         if (!changed && media == null) {
             return body;

@@ -23,8 +23,7 @@ public interface EngineForm {
                                                     instanceof PromptInput.Conversation chat
                                     ? chat.extent()
                                     : null;
-                    Buffer body =
-                            BodyEditor.edit(request.body(), request.edits(), changes, media);
+                    Buffer body = BodyEditor.edit(request.body(), request.edits(), changes, media);
                     return new Written(request.target(), body);
                 }
 

@@ -121,8 +121,7 @@ public record InferenceRequest(
             @Nullable NotExact notExact,
             int mostTokens) {
         /** One answer in one piece. */
-        public static final Form WHOLE =
-                new Form(false, false, false, Part.WHOLE, 1, 1, null, 0);
+        public static final Form WHOLE = new Form(false, false, false, Part.WHOLE, 1, 1, null, 0);
 
         /** What two workers cannot do between them. */
         public boolean isUndivided() {

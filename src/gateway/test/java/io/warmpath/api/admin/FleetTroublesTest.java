@@ -48,8 +48,7 @@ class FleetTroublesTest {
 
     @Test
     void one_that_decodes_and_can_do_whole_requests_is() {
-        assertEquals(
-                List.of(WANTED), troubles(new Disaggregation(Role.DECODE, true, 0, "nixl")));
+        assertEquals(List.of(WANTED), troubles(new Disaggregation(Role.DECODE, true, 0, "nixl")));
     }
 
     /** Of a fleet of this engine, which sends no events. */

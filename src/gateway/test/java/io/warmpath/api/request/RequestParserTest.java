@@ -149,7 +149,8 @@ class RequestParserTest {
     void each_of_several_prompts_is_read(String prompt, int prompts) {
         for (String model : new String[] {"model", "mode\\u006c"}) {
             String body = "{\"" + model + "\":\"m\",\"%s\":" + prompt + "}";
-            for (String[] api : new String[][] {{"prompt", "COMPLETIONS"}, {"input", "EMBEDDINGS"}}) {
+            for (String[] api :
+                    new String[][] {{"prompt", "COMPLETIONS"}, {"input", "EMBEDDINGS"}}) {
                 InferenceRequest request =
                         parse(Endpoint.valueOf(api[1]), Buffer.buffer(body.formatted(api[0])));
                 assertEquals(prompts, request.form().prompts(), body);

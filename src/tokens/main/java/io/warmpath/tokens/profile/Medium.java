@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param look what the number of its tokens depends on, as far as that can be seen: {@code image
  *     640x480}; null: it cannot
  */
-public record Medium(
-        String kind, @Nullable String name, boolean given, @Nullable String look) {
+public record Medium(String kind, @Nullable String name, boolean given, @Nullable String look) {
     static Medium of(Map<?, ?> part) {
         String type = String.valueOf(part.get("type"));
         String kind = kind(type);

@@ -91,8 +91,7 @@ final class SglangProfile {
             default -> throw NotRendered.invalid(path + ".role", "is not known.");
         }
         message.put("role", lower);
-        Object content =
-                content(path + ".content", given.get(CONTENT), lower.equals("assistant"));
+        Object content = content(path + ".content", given.get(CONTENT), lower.equals("assistant"));
         boolean list = content instanceof List<?>;
         if (!list) {
             message.put(CONTENT, content);

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How many tokens a model's engines make of media. Learnt from answers: what a prompt has beyond its
- * text and the media that are known is that of the one that is not. An image of the same size has
- * as many. Any thread.
+ * How many tokens a model's engines make of media. Learnt from answers: what a prompt has beyond
+ * its text and the media that are known is that of the one that is not. An image of the same size
+ * has as many. Any thread.
  */
 public final class MediaLengths {
     /** Some 200 bytes each; those that nobody asked for the longest make room. */

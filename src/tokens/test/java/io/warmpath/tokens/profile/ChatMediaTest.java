@@ -77,13 +77,12 @@ class ChatMediaTest {
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.VLLM, TEXT, chat));
         assertInstanceOf(
-                EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.VLLM, TEXT, Chats.request(CHAT)));
+                EnginePrompt.Unpredictable.class,
+                Chats.render(EngineProfile.VLLM, TEXT, Chats.request(CHAT)));
     }
 
     private static Medium medium(String part) {
-        return media(
-                        Chats.request(
-                                "{'messages': [{'role': 'user', 'content': [" + part + "]}]}"))
+        return media(Chats.request("{'messages': [{'role': 'user', 'content': [" + part + "]}]}"))
                 .media()
                 .getFirst();
     }
@@ -116,11 +115,24 @@ class ChatMediaTest {
         assertEquals("image 3x2", size("47494638396103000200"));
         assertEquals(
                 "image 640x480",
-                size("ffd8" + "ffe00006aabbccdd" + "ffff" + "fe0003aa" + "ffc2001108" + "01e00280" + "0301"));
+                size(
+                        "ffd8"
+                                + "ffe00006aabbccdd"
+                                + "ffff"
+                                + "fe0003aa"
+                                + "ffc2001108"
+                                + "01e00280"
+                                + "0301"));
         String riff = "524946460000000057454250";
-        assertEquals("image 5x9", size(riff + "56503820" + "00000000" + "000000" + "9d012a" + "05000900"));
-        assertEquals("image 16384x1", size(riff + "5650384c" + "00000000" + "2f" + "ff3f0000" + "0000000000"));
-        assertEquals("image 1000x256", size(riff + "56503858" + "00000000" + "00000000" + "e70300" + "ff0000"));
+        assertEquals(
+                "image 5x9",
+                size(riff + "56503820" + "00000000" + "000000" + "9d012a" + "05000900"));
+        assertEquals(
+                "image 16384x1",
+                size(riff + "5650384c" + "00000000" + "2f" + "ff3f0000" + "0000000000"));
+        assertEquals(
+                "image 1000x256",
+                size(riff + "56503858" + "00000000" + "00000000" + "e70300" + "ff0000"));
         assertNull(size("424d00000000000000000000"));
         assertNull(size("ffd8ffda0002aabbccddeeff"));
         assertNull(ImageSize.of("data:image/png,abc"));

@@ -264,9 +264,7 @@ class SglangProfileTest {
                 text(print, chat + "'none', 'chat_template_kwargs': {'enable_thinking': true}}"));
         assertEquals(
                 "lowTrueTrue",
-                text(
-                        print,
-                        chat + "'high', 'chat_template_kwargs': {'reasoning_effort': 'low'}}"));
+                text(print, chat + "'high', 'chat_template_kwargs': {'reasoning_effort': 'low'}}"));
         assertEquals("reasoning_effort", refused(chat + "'xxl'}"));
         assertEquals("reasoning_effort that is a number", unpredictable("", chat + "'0.5'}"));
     }

@@ -36,8 +36,7 @@ class ThinkingPromptsTest {
     void the_prompt_of_each_conversation_is_what_the_engine_makes_of_it() throws IOException {
         Path templates = Path.of(System.getProperty("thinking.templates", TEMPLATES.toString()));
         Path prompts =
-                Path.of(
-                        System.getProperty("thinking.prompts", TEMPLATES + "/thinking.json.gz"));
+                Path.of(System.getProperty("thinking.prompts", TEMPLATES + "/thinking.json.gz"));
         JsonNode golden;
         try (InputStream in = new GZIPInputStream(Files.newInputStream(prompts))) {
             golden = JSON.readTree(in);
