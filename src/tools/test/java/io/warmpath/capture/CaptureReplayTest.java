@@ -61,6 +61,8 @@ class CaptureReplayTest {
                     new Expected("vllm-0.32.0-manager-states-b4", 80, 0, Map.of()),
                     new Expected("vllm-0.32.0-manager-wide-b4", 80, 0, Map.of()),
                     new Expected("vllm-0.32.0-manager-windows-b4", 80, 0, Map.of()),
+                    new Expected("vllm-0.32.0-states-b32", 45, 0, Map.of()),
+                    new Expected("vllm-0.32.0-windows-b32", 45, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-dp2-bytes-b64",
                             30,
