@@ -87,7 +87,7 @@ class HybridCachesTest {
                 default -> applier.apply(batch(computed(engine, prompt, hit)));
             }
         }
-        assertTrue(hits > STEPS / 4, "a run in which nothing is ever found proves nothing: " + hits);
+        assertTrue(hits > STEPS / 10, "a run in which nothing is ever found proves nothing: " + hits);
         assertEquals(0, counters.dropped(DropReason.SPEC_KIND));
     }
 
