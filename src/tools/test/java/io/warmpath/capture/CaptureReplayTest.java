@@ -71,6 +71,8 @@ class CaptureReplayTest {
                     new Expected("vllm-0.32.0-media-b32", 20, 4, Map.of()),
                     new Expected("vllm-0.32.0-several-b32", 22, 11, Map.of()),
                     new Expected("vllm-0.32.0-thinking-b32", 14, 0, Map.of()),
+                    new Expected("vllm-0.32.0-states-b32", 45, 0, Map.of()),
+                    new Expected("vllm-0.32.0-windows-b32", 45, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-dp2-bytes-b64",
                             30,
