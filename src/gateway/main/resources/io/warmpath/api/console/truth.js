@@ -64,7 +64,7 @@ export function start(root, context) {
         render(html`
             ${table('Predictions by engine', Object.values(P), fleet.workers.map(predictions))}
             <h2>Not predicted, or not exactly</h2>
-            ${fleet.gateway.not_exact.length ? table('Why, by answers since the start', Object.values(N), fleet.gateway.not_exact.map(reason)) : note('good', 'Every answer so far was predicted exactly, and its engine has said what was cached.')}
+            ${fleet.gateway.not_exact.length ? table('Why, by answers since the start', Object.values(N), fleet.gateway.not_exact.map(reason)) : note('good', 'Nothing has stood against an exact prediction of any answer so far, and every engine has said what was cached.')}
             <h2>Event sources</h2>
             ${sources.length ? table('What each rank tells of its cache', Object.values(E), sources.map(source)) : note('busy', 'No engine tells of its cache here: hit rates are guesses.')}
             <h2>Tokens</h2>
