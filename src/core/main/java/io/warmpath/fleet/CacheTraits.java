@@ -9,9 +9,11 @@ import java.util.List;
  *     io.warmpath.prefix.Bigrams}
  * @param partlyTold what is cached is usable up to places that its events do not show: windows or
  *     states that it drops without a word
+ * @param drafts it guesses tokens ahead, and does not say how: with some ways of it the last block
+ *     that it finds is computed anew (vLLM with EAGLE or MTP)
  */
-public record CacheTraits(boolean bigrams, boolean partlyTold) {
-    public static final CacheTraits PLAIN = new CacheTraits(false, false);
+public record CacheTraits(boolean bigrams, boolean partlyTold, boolean drafts) {
+    public static final CacheTraits PLAIN = new CacheTraits(false, false, false);
 
     /** Some of these that have this block size have keys of pairs. */
     public static boolean anyBigrams(List<Candidate> candidates, int blockSize) {

@@ -147,6 +147,14 @@ class EngineProbeTest {
                 CacheTraits.PLAIN, probe(sglang("sglang-server_info.json")).learn(SPEC).cache());
     }
 
+    @Test
+    void that_vllm_guesses_ahead_is_learnt() throws Exception {
+        assertEquals(CacheTraits.PLAIN, probe(vllm()).learn(SPEC).cache());
+        assertEquals(
+                new CacheTraits(false, false, true),
+                probe(vllm().recorded("/metrics", "vllm-ngram-metrics.txt")).learn(SPEC).cache());
+    }
+
     private static String memory(String usage) {
         return ",\"internal_states\":[{\"memory_usage\":" + usage + "}]";
     }

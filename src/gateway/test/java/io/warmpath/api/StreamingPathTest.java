@@ -230,14 +230,20 @@ class StreamingPathTest {
         assertEquals(NotExact.PROMPT_HIDDEN.words(), whyNot(hidden));
         Worker plain = gateway.fleet.now.workers().getFirst();
         gateway.fleet.workers(
-                List.of(plain.toBuilder().cache(new CacheTraits(false, true)).build()));
+                List.of(plain.toBuilder().cache(new CacheTraits(false, true, false)).build()));
         double compared = compared();
         assertEquals(NotExact.PARTLY_TOLD.words(), whyNot(Gateway.ASK));
         assertEquals(compared, compared(), "nothing is compared with what the engine reports");
+        gateway.fleet.workers(
+                List.of(plain.toBuilder().cache(new CacheTraits(false, false, true)).build()));
+        RawClient.Answer guess = gateway.post(Gateway.ASK, "x-warmpath-explain: 1");
+        assertEquals(NotExact.DRAFTS.words(), guess.header("x-warmpath-not-exact"));
+        assertNotNull(guess.header("x-warmpath-predicted-cached-tokens"));
+        await().until(() -> compared() == compared + 1);
         gateway.fleet.workers(List.of(plain));
         assertNull(whyNot(Gateway.ASK));
-        await().until(() -> compared() > compared);
-        assertEquals(compared + 1, compared());
+        await().until(() -> compared() > compared + 1);
+        assertEquals(compared + 2, compared());
     }
 
     private @Nullable String whyNot(String request) throws Exception {

@@ -183,7 +183,7 @@ public final class SglangDialect implements EngineDialect {
                     rank.path("memory_usage").path("token_capacity_swa").asLong(0) > 0
                             || rank.path("max_mamba_cache_size").asLong(0) > 0;
         }
-        return new CacheTraits(HiCacheArguments.isEagle(info), more);
+        return new CacheTraits(HiCacheArguments.isEagle(info), more, false);
     }
 
     /** An engine of a role answers no request alone: without a room it says 400. */

@@ -3,11 +3,15 @@ package io.warmpath.adapter.vllm;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
@@ -41,6 +45,10 @@ public final class VllmDialect implements EngineDialect {
                     "^vllm:cache_config_info\\{(?:[^}]*,)?num_gpu_blocks=\"(\\d{1,9})\"",
                     Pattern.MULTILINE);
 
+    /** A counter that is there when the engine guesses tokens ahead, whatever it guesses them by. */
+    private static final Pattern DRAFTS =
+            Pattern.compile("^vllm:spec_decode_num_drafts", Pattern.MULTILINE);
+
     @Override
     public EngineKind kind() {
         return EngineKind.VLLM;
@@ -73,7 +81,15 @@ public final class VllmDialect implements EngineDialect {
                         metrics.ok() ? label(BLOCK_SIZE, metrics.body()) : 0,
                         dpSize,
                         new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
-                        events));
+                        events,
+                        Offload.NONE,
+                        PriorityOrder.NOT_TAKEN,
+                        SessionSupport.STICKY,
+                        Disaggregation.NONE,
+                        new CacheTraits(
+                                false,
+                                false,
+                                metrics.ok() && DRAFTS.matcher(metrics.body()).find())));
     }
 
     /**

@@ -142,8 +142,9 @@ final class Expectation {
                         .isBeginning(Engines.of(decision.chosen().candidate().worker().kind()))) {
             return NotExact.MEDIUM;
         }
+        boolean drafts = decision.chosen().candidate().worker().cache().drafts();
         return switch (events.view(decision.chosen().candidate())) {
-            case EXACT -> null;
+            case EXACT -> drafts ? NotExact.DRAFTS : null;
             case OFF, NONE -> NotExact.NO_EVENTS;
             case CONNECTING, LAGGING, GAP, REPAIRING, FROZEN, GONE -> NotExact.EVENTS_BEHIND;
         };

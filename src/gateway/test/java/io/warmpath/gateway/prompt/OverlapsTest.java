@@ -187,7 +187,7 @@ class OverlapsTest {
 
     private static Candidate withPairs(Candidate c) {
         return new Candidate(
-                c.worker().toBuilder().cache(new CacheTraits(true, false)).build(),
+                c.worker().toBuilder().cache(new CacheTraits(true, false, false)).build(),
                 c.dpRank(),
                 c.slot());
     }
