@@ -50,6 +50,8 @@ class CaptureReplayTest {
                             1,
                             Map.of(Cause.CONCURRENT, 3, Cause.EXTRA_KEY, 1)),
                     new Expected("sglang-0.5.23-lora-p16", 15, 0, Map.of()),
+                    // Two chats, of whose image the engine alone knows the hash.
+                    new Expected("sglang-0.5.23-media-p16", 10, 2, Map.of()),
                     new Expected("sglang-0.5.23-session-dp2-p16", 7, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-cbor-b32",
