@@ -94,7 +94,7 @@ def main():
         num_key_value_heads=1, hidden_act="silu", max_position_embeddings=65536, rms_norm_eps=1e-6, tie_word_embeddings=False,
         rope_parameters=dict(rope_type="default", rope_theta=10000.0, mrope_section=[4, 6, 6]),
         bos_token_id=specials["<|endoftext|>"], eos_token_id=specials["<|im_end|>"], pad_token_id=specials["<|endoftext|>"])
-    vision = dict(depth=2, embed_dim=64, num_heads=2, hidden_size=64, mlp_ratio=2, patch_size=14, spatial_merge_size=2, temporal_patch_size=2)
+    vision = dict(depth=2, embed_dim=64, num_heads=2, hidden_size=64, mlp_ratio=2, patch_size=14, spatial_merge_size=2, temporal_patch_size=2, in_chans=3)
     config = Qwen2VLConfig(
         text_config=text, vision_config=vision, image_token_id=tokens["<|image_pad|>"], video_token_id=tokens["<|video_pad|>"],
         vision_start_token_id=tokens["<|vision_start|>"], vision_end_token_id=tokens["<|vision_end|>"], tie_word_embeddings=False,

@@ -101,3 +101,10 @@ for copy in (transfer_kv_direct, transfer_kv_all_layer_direct_lf_pf, transfer_kv
     setattr(builtins, copy.__name__, copy)
 if not torch.cuda.is_available():
     torch.cuda.cudart = Cudart
+
+# Models take these by name when they are imported.
+for op in (
+    "apply_rotary_pos_emb_cpu", "conv3d_embed_cpu", "fused_dual_residual_rmsnorm_cpu", "fused_gdn_gating_cpu", "fused_moe_router_cpu",
+    "fused_qk_gemma_rmsnorm_cpu", "fused_qk_gemma_rmsnorm_with_gate_cpu", "fused_qkvzba_split_reshape_cat_contiguous_cpu", "fused_sigmoid_mul_cpu", "rmsnorm_cpu"):
+    if not hasattr(torch.ops.sgl_kernel, op):
+        setattr(torch.ops.sgl_kernel, op, Missing(f"torch.ops.sgl_kernel.{op}"))
