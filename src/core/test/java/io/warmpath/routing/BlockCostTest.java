@@ -172,7 +172,9 @@ class BlockCostTest {
         Candidate plain = workers(1, B).getFirst();
         Candidate pairs =
                 new Candidate(
-                        plain.worker().toBuilder().cache(new CacheTraits(true, false, false)).build(),
+                        plain.worker().toBuilder()
+                                .cache(new CacheTraits(true, false, false))
+                                .build(),
                         plain.dpRank(),
                         plain.slot());
         for (int more : new int[] {0, 1, 2}) {

@@ -45,7 +45,9 @@ public final class VllmDialect implements EngineDialect {
                     "^vllm:cache_config_info\\{(?:[^}]*,)?num_gpu_blocks=\"(\\d{1,9})\"",
                     Pattern.MULTILINE);
 
-    /** A counter that is there when the engine guesses tokens ahead, whatever it guesses them by. */
+    /**
+     * A counter that is there when the engine guesses tokens ahead, whatever it guesses them by.
+     */
     private static final Pattern DRAFTS =
             Pattern.compile("^vllm:spec_decode_num_drafts", Pattern.MULTILINE);
 
