@@ -126,7 +126,7 @@ class Cluster:
         run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=front-proxy-ca", "-keyout", ca_key, "-out", ca)
         run("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=front-proxy", "-keyout", key, "-out", request)
         run("openssl", "x509", "-req", "-days", "1", "-in", request, "-CA", ca, "-CAkey", ca_key, "-CAcreateserial", "-out", certificate)
-        return ["--requestheader-client-ca-file=" + ca, "--requestheader-allowed-names=front-proxy", "--requestheader-username-headers=X-Remote-User",
+        return ["--client-ca-file=" + ca, "--requestheader-client-ca-file=" + ca, "--requestheader-allowed-names=front-proxy", "--requestheader-username-headers=X-Remote-User",
                 "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", "--proxy-client-cert-file=" + certificate,
                 "--proxy-client-key-file=" + key, "--enable-aggregator-routing=true"]
 

@@ -108,7 +108,7 @@ class Cases:
             self.server_of_events_killed()
             self.scaled_by_load()
         self.volumes(3)
-        scaling.serve(self.cluster, self.prometheus, os.path.join(self.root, "k8s/README.md"), SPACE)
+        scaling.serve(self.cluster, self.prometheus, os.path.join(self.root, "k8s/README.md"))
         self.by_the_docs("Several gateways and NATS", set_up)
 
     def by_the_docs(self, heading, then):
@@ -194,12 +194,14 @@ class Cases:
         streams = Streams(self.service(), STREAMS_A_GATEWAY * 3, 1600)
 
         def third():
-            return len(self.gateways()) == 3
+            gateways = self.gateways()
+            scaling.scraped(self.cluster, SPACE, gateways)
+            return len(gateways) == 3
         self.cluster.until("a third gateway", third)
         read = {}
 
         def both_metrics():
-            for metric in self.found("horizontalpodautoscalers", "warmpath")["status"].get("currentMetrics", []):
+            for metric in self.cluster.found("horizontalpodautoscaler", "warmpath", "-n", SPACE)["status"].get("currentMetrics", []):
                 if metric["type"] == "Pods":
                     read[metric["pods"]["metric"]["name"]] = metric["pods"]["current"]["averageValue"]
                 elif metric.get("resource"):

@@ -1,22 +1,18 @@
 """What serves metrics to autoscalers: Prometheus, which scrapes the gateways' pods, prometheus-adapter with the rule of k8s/README.md, and
 metrics-server, as processes of this machine behind the API server's aggregation. Standard library only."""
+import json
+import os
 import re
 
 from cluster import NODE_IP
 
 PROMETHEUS = 9090
+TARGETS = "targets.json"
 # Each with the API that it serves and its port.
 SERVERS = {"prometheus-adapter": ("custom.metrics.k8s.io", "v1beta1", 6451), "metrics-server": ("metrics.k8s.io", "v1beta1", 6452)}
-# The labels that a PodMonitor gives.
+# Debian's Prometheus knows no Kubernetes: it reads the pods from a file (`scraped`).
 SCRAPES = """global: {{scrape_interval: 2s}}
-scrape_configs:
-  - job_name: warmpath
-    kubernetes_sd_configs: [{{role: pod, kubeconfig_file: {config}, namespaces: {{names: [{space}]}}}}]
-    relabel_configs:
-      - {{source_labels: [__meta_kubernetes_pod_label_app_kubernetes_io_component], regex: gateway, action: keep}}
-      - {{source_labels: [__meta_kubernetes_pod_container_port_name], regex: http, action: keep}}
-      - {{source_labels: [__meta_kubernetes_namespace], target_label: namespace}}
-      - {{source_labels: [__meta_kubernetes_pod_name], target_label: pod}}
+scrape_configs: [{{job_name: warmpath, file_sd_configs: [{{files: [{targets}]}}]}}]
 """
 
 
@@ -29,15 +25,22 @@ def rule(readme):
     return re.sub(r"^ {4}", "", found[0], flags=re.M)
 
 
-def serve(cluster, prometheus, readme, space):
+def scraped(cluster, space, pods):
+    """Prometheus scrapes these pods from now on, with the labels that a PodMonitor gives."""
+    new = cluster.write(TARGETS + ".new", json.dumps([
+        {"targets": [f"{pod['status']['podIP']}:8000"], "labels": {"namespace": space, "pod": pod["metadata"]["name"]}} for pod in pods]))
+    os.replace(new, cluster.path(TARGETS))
+
+
+def serve(cluster, prometheus, readme):
     """Both APIs answer when this returns."""
-    cluster.start(prometheus, "--config.file=" + cluster.write("prometheus.yml", SCRAPES.format(config=cluster.config, space=space)),
+    cluster.start(prometheus, "--config.file=" + cluster.write("prometheus.yml", SCRAPES.format(targets=cluster.path(TARGETS))),
                   "--storage.tsdb.path=" + cluster.path("prometheus"), f"--web.listen-address={NODE_IP}:{PROMETHEUS}")
     for name, (_, _, port) in SERVERS.items():
         own = ([f"--prometheus-url=http://{NODE_IP}:{PROMETHEUS}", "--config=" + cluster.write("rules.yaml", rule(readme)), "--metrics-relist-interval=5s",
                 "--metrics-max-age=1m", "--lister-kubeconfig=" + cluster.config]
                if name == "prometheus-adapter" else
-               ["--kubeconfig=" + cluster.config, "--kubelet-insecure-tls", "--kubelet-preferred-address-types=InternalIP", "--metric-resolution=10s"])
+               ["--kubeconfig=" + cluster.config, "--kubelet-insecure-tls", "--kubelet-preferred-address-types=InternalIP", "--metric-resolution=10s", "--kubelet-request-timeout=5s"])
         cluster.start(name, *own, f"--secure-port={port}", "--cert-dir=" + cluster.path(name), "--authentication-kubeconfig=" + cluster.config,
                       "--authorization-kubeconfig=" + cluster.config)
     for name, (group, version, port) in SERVERS.items():
