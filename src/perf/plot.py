@@ -86,8 +86,9 @@ def short(value):
 
 def drawn(panels):
     names = list(dict.fromkeys(bar[0] for _, _, bars in panels for bar in bars))
-    # Golden angles from blue on: neighbours differ, and mid lightness stands out from white and from black.
-    colours = {name: f"hsl({(210 + 137.5 * i) % 360:.0f} 55% 52%)" for i, name in enumerate(names)}
+    # Golden angles from blue on, which is ours in all plots: neighbours differ, and mid lightness stands out from white and from black.
+    ours_first = sorted(names, key=lambda name: not name.startswith("Warmpath"))
+    colours = {name: f"hsl({(210 + 137.5 * i) % 360:.0f} 55% 52%)" for i, name in enumerate(ours_first)}
     width = min(len(panels), IN_A_ROW) * PANEL
     rows = math.ceil(len(panels) / IN_A_ROW)
     each_row = max(1, width // NAME)
