@@ -83,6 +83,8 @@ check_scripts() {
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     python3 "$root/src/test/site/site_test.py" || return 1
     python3 "$root/src/test/prose/prose.py" --self-test || return 1
+    python3 -B "$root/src/perf/plot.py" --self-test 2>&1 || return 1
+    python3 -B "$root/src/perf/plot.py" --check || return 1
     python3 "$root/src/test/docs/commands.py" --self-test || return 1
     python3 "$root/src/test/docs/commands.py" --check || return 1
     sh "$root/src/test/sh/launcher_test.sh"
