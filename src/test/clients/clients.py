@@ -44,11 +44,15 @@ class Missing(Exception):
     """What this machine has not; text for people."""
 
 
+def pyproject(root, folder):
+    return tomllib.loads((root / f"src/clients/{folder}/pyproject.toml").read_text())
+
+
 def named_pythons(root):
     """(oldest, newest) of the classifiers, the same in both packages; the oldest is what pip asks for."""
     named = set()
     for folder in PACKAGES:
-        project = tomllib.loads((root / f"src/clients/{folder}/pyproject.toml").read_text())["project"]
+        project = pyproject(root, folder)["project"]
         versions = [m[1] for c in project["classifiers"] if (m := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", c))]
         if project["requires-python"] != f">={versions[0]}":
             raise Fault(f"{folder}: requires-python is {project['requires-python']}, the first classifier {versions[0]}")
@@ -63,8 +67,7 @@ def check_pins(root, which):
     pins = dict(line.split("==") for line in (HERE / f"{which}.txt").read_text().split())
     others = (root / "src/test/e2e/requirements.txt").read_text().split()
     for folder in PACKAGES:
-        project = tomllib.loads((root / f"src/clients/{folder}/pyproject.toml").read_text())["project"]
-        for dependency in project["dependencies"]:
+        for dependency in pyproject(root, folder)["project"]["dependencies"]:
             name, low = re.match(r"([\w-]+)>=([\d.]+),", dependency).groups()
             good = re.fullmatch(re.escape(low) + r"(\.0)*", pins[name]) if which == "oldest" else f"{name}=={pins[name]}" in others
             if not good:
@@ -199,7 +202,9 @@ def try_it(root, which):
     # Old dependencies have no wheels for a newer Python that stands in.
     versions = which if python else "newest"
     pins = check_pins(root, versions)
-    trial.prepare("-r", HERE / f"{versions}.txt", *([] if python else ["-r", HERE / "reader.txt"]))
+    # What builds the packages, too: pip fetches it once more for itself, and can.
+    builders = {b for folder in PACKAGES for b in pyproject(root, folder)["build-system"]["requires"]}
+    trial.prepare("-r", HERE / f"{versions}.txt", *builders, *([] if python else ["-r", HERE / "reader.txt"]))
     trial.install(copy)
     trial.check(copy, pins)
     if not python:
