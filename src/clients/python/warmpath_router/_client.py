@@ -18,7 +18,7 @@ import httpx
 class RouterConfigOverride(TypedDict, total=False):
     """How the worker is chosen for one request. Numbers have no unit and are 0 to 1,000,000.
 
-    With any of these but the temperature the cost in blocks decides.
+    With a weight, or with one of the two switches false, the cost in blocks decides.
 
     overlap_score_credit: worth of a cached block
     prefill_load_scale: weight of blocks to prefill against blocks in decode
