@@ -61,7 +61,8 @@ def block_ids(
     salt: str | None = None,
 ) -> list[int]:
     """
-    One name (64 bits, without a sign) for each block, the same in every process for the same tokens, parent, adapter and salt.
+    One name (64 bits, without a sign) for each block, the same in every process for the same tokens, parent, adapter
+    and salt.
 
     tokens: ids of whole blocks, each 0 to 2^32 - 1; 4,194,304 at most
     block_size: tokens of a block, 1 to 65,536

@@ -25,7 +25,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 30
 RANK = {"worker_id": "18446744073709551615", "worker": "w1", "dp_rank": 0, "block_size": 16}
 TIERS = {"gpu_blocks": 2, "host_blocks": 1, "disk_blocks": 0, "external_blocks": 0, "cached_tokens": 48}
-BEST = {"model": "m", "prompt_tokens": 50, **RANK, "overlap_blocks": 2, **TIERS, "cost": 1.5, "mode": "kv", "reason": "r"}
+ASKED = {"model": "m", "prompt_tokens": 50}
+BEST = {**ASKED, **RANK, "overlap_blocks": 2, **TIERS, "cost": 1.5, "mode": "kv", "reason": "r"}
 LOAD = {**RANK, "potential_prefill_tokens": 9, "potential_decode_blocks": 4.5, "active_prefill_tokens": 0,
         "active_blocks": 3.5, "active_requests": 1}  # fmt: skip
 SCORE = {**RANK, **TIERS, "prompt_blocks": 3, "shared_blocks": 0}
@@ -100,11 +101,10 @@ class Gateway:
         test.addCleanup(server.shutdown)
 
     def answer(self, path: str) -> dict[str, Any]:
-        asked = {"model": "m", "prompt_tokens": 50}
         return {
             "/router/best_worker": BEST,
-            "/router/potential_loads": {**asked, "loads": [LOAD]},
-            "/router/overlap_scores": {**asked, "scores": [SCORE]},
+            "/router/potential_loads": {**ASKED, "loads": [LOAD]},
+            "/router/overlap_scores": {**ASKED, "scores": [SCORE]},
             "/router/explain": {"model": "m", "tokens_known": True, "decision": {"mode": "kv"}},
         }[path]
 
@@ -273,7 +273,9 @@ class ClientTest(unittest.TestCase):
         asyncio.run(run())
 
     def ran(self, *command: str) -> str:
-        done = subprocess.run([sys.executable, "-B", *command], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        done = subprocess.run(
+            [sys.executable, "-B", *command], capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 

@@ -22,7 +22,7 @@ class RouterConfigOverride(TypedDict, total=False):
 
     overlap_score_credit: worth of a cached block
     prefill_load_scale: weight of blocks to prefill against blocks in decode
-    overlap_score_weight: the older name of prefill_load_scale, which wins
+    overlap_score_weight: the older name of prefill_load_scale; the newer one wins
     shared_cache_multiplier: 0 to 1, what a block of a shared pool is worth
     router_temperature: 0 takes the cheapest worker; above, the lot prefers cheap ones
     assume_kv_reuse: false counts blocks that requests share for each of them
@@ -345,7 +345,7 @@ class KvRouterClient:
         It waits in the gateway's queue as a request does; with ``wait=False`` it is refused (529)
         when it would have to.
 
-        reservation_id: a name of the caller's; 409 while another open one has it. None: the gateway's
+        reservation_id: a name of the caller's; 409 while another open one has it; None: the gateway makes one
         ttl_seconds: released when nothing is heard of it for so long; up to 3600, None: 300
         """
         options.update(reservation_id=reservation_id, ttl_seconds=ttl_seconds, wait=wait)
