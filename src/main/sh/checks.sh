@@ -288,6 +288,9 @@ picker_test() {
     [ $# -gt 0 ] || "$picker_venv/bin/python" -B "$root/src/test/picker/latency.py" --smoke
 }
 
+# clients_test oldest|newest: the Python packages installed from a copy of the tree, with that one of the Pythons that they name.
+clients_test() { python3 -B "$root/src/test/clients/clients.py" "$root" "$1"; }
+
 # docs_commands [PAGE...]: what the documentation tells its readers to type, typed. Of all pages also: planted faults are found.
 docs_commands() {
     build_gateway
@@ -423,6 +426,12 @@ run_check() {
 clients_and_engines() {
     step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
     step 'end to end: api clients' api_client_test 'sglang-map sglang-split' 0
+    python_packages
+}
+
+python_packages() {
+    step 'Python packages: the oldest Python, installed, tested, typed, no file left' clients_test oldest
+    step 'Python packages: the newest Python, installed, tested, typed, no file left' clients_test newest
 }
 
 # everything LABEL PRESETS MAVEN-OPTIONS...
@@ -490,6 +499,7 @@ everything() {
         step_before 34 'docs: the commands of the first tutorial' docs_commands tutorials/first-answer
     else
         step 'end to end: api clients' api_client_test
+        python_packages
         step 'docs: the commands of all pages' docs_commands
         step 'console: in a browser, with 500 decisions a second' console_test
         step 'documentation: the site in a browser' site_test

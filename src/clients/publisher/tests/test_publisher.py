@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -153,7 +154,7 @@ class Sockets(unittest.TestCase):
                     p._log.append(_wire.removed([i + 1], Tier.GPU))
                 p._log.append(_wire.cleared())
             p._ring()
-            numbers = []
+            numbers: list[int] = []
             while not numbers or numbers[-1] != told + 20:
                 topic, sequence, payload = router.live.recv_multipart()
                 self.assertEqual(topic, b"kv@a")
@@ -168,7 +169,12 @@ class Sockets(unittest.TestCase):
     def test_threads_may_tell_at_once_and_nothing_is_lost(self) -> None:
         p = Publisher("tcp://127.0.0.1:*", "tcp://127.0.0.1:*", replay_batches=10_000)
         router = Router(self, p.endpoint, p.replay_endpoint)
-        threads = [threading.Thread(target=lambda: [p.removed([i + 1]) for i in range(500)]) for _ in range(4)]
+
+        def tell() -> None:
+            for i in range(500):
+                p.removed([i + 1])
+
+        threads = [threading.Thread(target=tell) for _ in range(4)]
         for t in threads:
             t.start()
         for t in threads:
@@ -197,6 +203,17 @@ class Sockets(unittest.TestCase):
         with Publisher("tcp://127.0.0.1:*", None) as p:
             self.assertRaises(zmq.ZMQError, Publisher, p.endpoint, None)
             self.assertRaises(zmq.ZMQError, Publisher, "tcp://127.0.0.1:*", p.endpoint)
+
+
+class Readme(unittest.TestCase):
+    def test_its_first_example_runs(self) -> None:
+        found = re.search(r"```python\n(.*?)```", (HERE.parent / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+        assert found
+        # Free ports, as others may have the engines' own.
+        text, places = re.subn(r"tcp://\*:\d+", "tcp://127.0.0.1:*", found[1])
+        self.assertEqual(places, 2)
+        done = subprocess.run([sys.executable, "-B", "-c", text], capture_output=True, text=True, timeout=30)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("3 events\n", "", 0))
 
 
 class Engines(unittest.TestCase):

@@ -60,7 +60,17 @@ def block_ids(
     lora: str | None = None,
     salt: str | None = None,
 ) -> list[int]:
-    """One name for each block, the same in every process for the same tokens, parent, adapter and salt."""
+    """
+    One name (64 bits, without a sign) for each block, the same in every process for the same tokens, parent, adapter
+    and salt.
+
+    tokens: ids of whole blocks, each 0 to 2^32 - 1; 4,194,304 at most
+    block_size: tokens of a block, 1 to 65,536
+    parent: name of the block before the first one; None at the start of a prompt
+    lora, salt: adapter and cache salt of the prompt; None or empty: none
+
+    Raises ``ValueError`` for anything else.
+    """
     return chained(packed(tokens, block_size), block_size, checked_parent(parent), lora, salt)
 
 

@@ -27,11 +27,14 @@ _MOST_ASKED = 1024
 @dataclass(frozen=True)
 class Stats:
     """
+    Counts of one publisher, for the engine's own metrics.
+
     events: taken since the beginning
     batches: numbered since the beginning, the next one's sequence
     dropped_batches: not sent, as the sending thread was too far behind; a router asks for them again
     kept_batches, kept_bytes: what a replay can give now
-    replays, replayed_batches: answered, and sent again
+    replays: requests of routers that were answered to their end
+    replayed_batches: sent again for them
     """
 
     events: int
@@ -73,7 +76,20 @@ class Publisher:
         replay_bytes: int = 256 << 20,
         batch_events: int = 64,
     ) -> None:
-        """Binds and starts; zmq.ZMQError when an endpoint cannot be had. PORT 0 takes any, see ``endpoint``."""
+        """
+        Binds both sockets and starts the thread. Raises ``zmq.ZMQError`` when an endpoint cannot be had, ``ValueError``
+        for a number outside its range.
+
+        endpoint: ``tcp://HOST:PORT`` or ``ipc://PATH`` for the events; HOST ``*`` is every address, PORT ``*`` any free
+            port. The attribute ``endpoint`` has the port that was taken
+        replay_endpoint: the same for requests to send batches again; None: no replay
+        topic: the first frame of each batch, 4,096 bytes as UTF-8 at most
+        dp_rank: data-parallel rank of this process, 0 to 2^31 - 1
+        queue_batches: batches that wait for each router, 1 to 2^20
+        replay_batches: newest batches that are kept for replay, 1 to 2^20
+        replay_bytes: bytes that these may take, 1 to 2^48; the newest batch is kept whatever its size
+        batch_events: events in a batch at most, 1 to 65,536
+        """
         for name, value, least, most in (
             ("dp_rank", dp_rank, 0, (1 << 31) - 1),
             ("queue_batches", queue_batches, 1, 1 << 20),
@@ -131,9 +147,18 @@ class Publisher:
         salt: str | None = None,
     ) -> list[int]:
         """
-        Consecutive blocks came into a tier; ``parent`` is the block before the first one, None at the start of a
-        prompt. Gives the names of the blocks: ``ids``, or those of ``block_ids``. Blocks that move to a slower tier:
-        first ``stored`` there, then ``removed`` from the faster one.
+        Consecutive blocks came into a tier. Gives their names: ``ids``, or those of ``block_ids``.
+
+        Blocks that move to a slower tier: first ``stored`` there, then ``removed`` from the faster one.
+
+        tokens: ids of whole blocks, each 0 to 2^32 - 1; 4,194,304 tokens and 1,048,576 blocks at most
+        block_size: tokens of a block, 1 to 65,536
+        ids: a name for each block, 64 bits with or without a sign, not 0; None: made from the tokens
+        parent: name of the block before the first one; None at the start of a prompt
+        tier: where the blocks lie now
+        lora, salt: adapter and cache salt of the prompt, 4,096 bytes as UTF-8 at most; None or empty: none
+
+        Raises ``ValueError`` for anything else, and nothing is told then; ``RuntimeError`` after ``close``.
         """
         packed = _ids.packed(tokens, block_size)
         count = len(packed) // block_size
@@ -149,17 +174,25 @@ class Publisher:
         return names
 
     def removed(self, ids: Iterable[int], *, tier: Tier = Tier.GPU) -> None:
-        """These blocks left a tier."""
+        """
+        These blocks left a tier.
+
+        ids: their names, 1 to 1,048,576
+        tier: the one they left; they stay where else they are
+
+        Raises ``ValueError`` for anything else, ``RuntimeError`` after ``close``.
+        """
         names = [_ids.checked(i) for i in ids]
         if not 1 <= len(names) <= _MOST_BLOCKS:
             raise ValueError(f"{len(names)} ids; 1 to {_MOST_BLOCKS}")
         self._append(_wire.removed(names, Tier(tier)))
 
     def cleared(self) -> None:
-        """Every block of every tier is gone."""
+        """Every block of every tier is gone. Raises ``RuntimeError`` after ``close``."""
         self._append(_wire.cleared())
 
     def stats(self) -> Stats:
+        """What was counted so far; also after ``close``."""
         with self._lock:
             return Stats(
                 self._log.events,
