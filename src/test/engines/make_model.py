@@ -46,7 +46,7 @@ TEMPLATE = (
 )
 
 
-def write_tokenizer(out, thinking):
+def write_tokenizer(out, thinking=False):
     tokenizer = json.loads((DEMO / "tokenizer.json").read_text(encoding="utf-8"))
     model = tokenizer["model"]
 
@@ -82,6 +82,18 @@ def spoken(out, vocabulary):
     return sorted(ids)
 
 
+def speaks_only(model, ids, line_end):
+    """Of these tokens; ends of lines are likelier."""
+    import torch
+
+    with torch.no_grad():
+        head = model.lm_head.weight
+        kept = torch.zeros(head.shape[0], dtype=torch.bool)
+        kept[ids] = True
+        head[~kept] = 0
+        head[line_end] *= LINE_END_ROW
+
+
 def write_weights(out, config, ids, line_end):
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -93,11 +105,7 @@ def write_weights(out, config, ids, line_end):
             if weights.dim() == 2:
                 # So strong that what was said before decides what is said next, and answers do not circle.
                 weights.normal_(0, 0.6 if "embed" in name else 1.5 / weights.shape[1] ** 0.5)
-        head = model.lm_head.weight
-        kept = torch.zeros(head.shape[0], dtype=torch.bool)
-        kept[ids] = True
-        head[~kept] = 0
-        head[line_end] *= LINE_END_ROW
+    speaks_only(model, ids, line_end)
     model.save_pretrained(out, safe_serialization=True)
 
 

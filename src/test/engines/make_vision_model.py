@@ -10,7 +10,7 @@ import json
 import pathlib
 import shutil
 
-from make_model import LINE_END, LINE_END_ROW, SEED, spoken, write_tokenizer
+from make_model import LINE_END, SEED, speaks_only, spoken, write_tokenizer
 
 IMAGE_TOKENS = ["<|vision_start|>", "<|vision_end|>", "<|vision_pad|>", "<|image_pad|>", "<|video_pad|>"]
 
@@ -69,11 +69,7 @@ def write_weights(out, config, ids, line_end):
         for name, weights in model.named_parameters():
             if weights.dim() >= 2:
                 weights.normal_(0, 0.6 if "embed_tokens" in name else 1.5 / weights[0].numel() ** 0.5)
-        head = model.lm_head.weight
-        kept = torch.zeros(head.shape[0], dtype=torch.bool)
-        kept[ids] = True
-        head[~kept] = 0
-        head[line_end] *= LINE_END_ROW
+    speaks_only(model, ids, line_end)
     model.save_pretrained(out, safe_serialization=True)
 
 

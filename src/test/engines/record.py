@@ -38,10 +38,6 @@ class Recorder:
         threading.Thread(target=self.listen, daemon=True).start()
         time.sleep(1)  # ZeroMQ tells nobody when a subscription has arrived
 
-    def rest(self):
-        """Until the events of what was just asked have come."""
-        time.sleep(QUIET_S)
-
     def line(self, what, /, **fields):
         with self.lock:
             self.out.write(json.dumps({"t": round(time.monotonic() - self.began, 4), "k": what, **fields}, separators=(",", ":")) + "\n")
@@ -50,9 +46,28 @@ class Recorder:
         while True:
             self.line("event", src=0, frames=[f.hex() for f in self.socket.recv_multipart()])
 
-    def ask(self, step, ids, lora=None, salt=None, tokens=2):
+    def send(self, step, path, body, **more):
+        """The request's name, and what the engine answers."""
         self.count += 1
         name = f"r{self.count:04}"
+        self.line("request", id=name, step=step, path=path, body=body, **more)
+        asked = urllib.request.Request(self.engine.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        return name, urllib.request.urlopen(asked, timeout=120).read()
+
+    def answered(self, name, usage, **more):
+        """By the usage that OpenAI's API tells. Returns what was cached, when its events have come."""
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        self.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"], cached_tokens=cached, **more)
+        time.sleep(QUIET_S)
+        return cached
+
+    @staticmethod
+    def generated(said):
+        """The usage of an answer of SGLang's /generate, as OpenAI's API tells it."""
+        meta = said["meta_info"]
+        return {"prompt_tokens": meta["prompt_tokens"], "completion_tokens": meta["completion_tokens"], "prompt_tokens_details": {"cached_tokens": meta["cached_tokens"]}}
+
+    def ask(self, step, ids, lora=None, salt=None, tokens=2):
         sampling = {"temperature": 0, "ignore_eos": True}
         if self.engine.kind == "vllm":
             path, body = "/v1/completions", {"model": lora or NAME, "prompt": ids, "max_tokens": tokens, "return_token_ids": True, **sampling}
@@ -60,38 +75,22 @@ class Recorder:
             path, body = "/generate", {"input_ids": ids, "sampling_params": {"max_new_tokens": tokens, **sampling}, **({"lora_path": lora} if lora else {})}
         if salt:
             body["cache_salt"] = salt
-        self.line("request", id=name, step=step, path=path, body=body, prompt_ids=ids)
-        asked = urllib.request.Request(self.engine.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-        said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
-        if self.engine.kind == "vllm":
-            usage = said["usage"]
-            cached, output = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0, said["choices"][0]["token_ids"]
-            counts = usage["prompt_tokens"], usage["completion_tokens"]
-        else:
-            meta = said["meta_info"]
-            cached, output, counts = meta["cached_tokens"], said["output_ids"], (meta["prompt_tokens"], meta["completion_tokens"])
-        self.line("response", id=name, status=200, prompt_tokens=counts[0], completion_tokens=counts[1], cached_tokens=cached, output_ids=output, prompt_ids=ids)
-        self.output = output
-        self.rest()
-        return cached
-
+        name, answer = self.send(step, path, body, prompt_ids=ids)
+        said = json.loads(answer)
+        usage, self.output = (said["usage"], said["choices"][0]["token_ids"]) if self.engine.kind == "vllm" else (self.generated(said), said["output_ids"])
+        return self.answered(name, usage, output_ids=self.output, prompt_ids=ids)
 
     def ask_several(self, step, prompts, answers=1, stream=False, tokens=2):
         """Several prompts, or several answers to each, in one request of OpenAI's API."""
-        self.count += 1
-        name = f"r{self.count:04}"
         body = {"model": NAME, "prompt": prompts if len(prompts) > 1 else prompts[0], "n": answers, "max_tokens": tokens, "temperature": 0.9, "ignore_eos": True}
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        self.line("request", id=name, step=step, path="/v1/completions", body=body, prompts=prompts)
-        asked = urllib.request.Request(f"{self.engine.url}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-        text = urllib.request.urlopen(asked, timeout=120).read().decode()
+        name, answer = self.send(step, "/v1/completions", body, prompts=prompts)
+        text = answer.decode()
         chunks = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")] if stream else [json.loads(text)]
         usage = next(c["usage"] for c in reversed(chunks) if c.get("usage"))
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-        self.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"], cached_tokens=cached)
+        cached = self.answered(name, usage)
         print(f"{name} {step}: {cached} of {usage['prompt_tokens']}", flush=True)
-        self.rest()
         return cached
 
 

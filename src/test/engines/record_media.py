@@ -4,7 +4,6 @@ import hashlib
 import http.server
 import json
 import threading
-import urllib.request
 
 from fleet import NAME, Sglang, Vllm, check, vision_model
 from pictures import image, png
@@ -12,23 +11,17 @@ from pictures import image, png
 
 def chat(r, pad, step, messages, tokens=2, salt=None):
     """A chat with images, named as the gateway names them. What it answers, and what was cached."""
-    r.count += 1
-    name = f"r{r.count:04}"
     parts = [p for m in messages if isinstance(m["content"], list) for p in m["content"] if p["type"] == "image_url"]
     body = {"model": NAME, "messages": messages, "max_tokens": tokens, "temperature": 0, "ignore_eos": True, "return_token_ids": True, **({"cache_salt": salt} if salt else {})}
-    r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
-    asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-    said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
+    name, answer = r.send(step, "/v1/chat/completions", body)
+    said = json.loads(answer)
     usage, ids = said["usage"], said["prompt_token_ids"]
     check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {usage['prompt_tokens']}")
     runs = [i for i, t in enumerate(ids) if t == pad and (i == 0 or ids[i - 1] != pad)]
     check(len(runs) == len(parts), f"{step}: {len(runs)} images of {len(parts)}")
     media = [[p.get("uuid"), i, next(n for n in range(len(ids) - i) if ids[i + n] != pad)] for p, i in zip(parts, runs)]
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
     named = {"prompt_ids": ids, "media": media} if all(m[0] for m in media) else {}  # else nobody but the engine knows what it is
-    r.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=usage["completion_tokens"], cached_tokens=cached,
-              output_ids=said["choices"][0]["token_ids"], **named)
-    r.rest()
+    cached = r.answered(name, usage, output_ids=said["choices"][0]["token_ids"], **named)
     return said["choices"][0]["message"]["content"], cached
 
 
@@ -75,19 +68,16 @@ def sglang_media():
     def play(r):
         def ask(step, text, *files):
             """A prompt with an image wherever it says IMAGE."""
-            r.count += 1
-            name = f"r{r.count:04}"
             given = [hashlib.sha256(f).hexdigest()[:16] for f in files]
             prompt = f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n".replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>")
             body = {"text": prompt, "image_data": [image(f)["image_url"]["url"] for f in files], "mm_hashes": given,
                     "sampling_params": {"max_new_tokens": 2, "temperature": 0, "ignore_eos": True}}
-            r.line("request", id=name, step=step, path="/generate", body=body)
-            asked = urllib.request.Request(r.engine.url + "/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
-            said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
-            meta, ids = said["meta_info"], []
+            name, answer = r.send(step, "/generate", body)
+            said, ids = json.loads(answer), []
+            usage = r.generated(said)
             encoded = tokenizer.encode(prompt, add_special_tokens=False).ids
             if len(set(files)) == 1:
-                sizes[files[0]] = (meta["prompt_tokens"] - len(encoded)) // len(files) + 1
+                sizes[files[0]] = (usage["prompt_tokens"] - len(encoded)) // len(files) + 1
             left = list(files)
             for token in encoded:
                 if token == pad:
@@ -95,23 +85,14 @@ def sglang_media():
                     ids += pads(hashlib.sha256(file).hexdigest()[:16], sizes[file])
                 else:
                     ids.append(token)
-            check(len(ids) == meta["prompt_tokens"], f"{step}: {len(ids)} ids of {meta['prompt_tokens']}")
-            r.line("response", id=name, status=200, prompt_tokens=len(ids), completion_tokens=meta["completion_tokens"],
-                   cached_tokens=meta["cached_tokens"], output_ids=said["output_ids"], prompt_ids=ids)
-            r.rest()
-            return meta["cached_tokens"]
+            check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {meta['prompt_tokens']}")
+            return r.answered(name, usage, output_ids=said["output_ids"], prompt_ids=ids)
 
         def chat(step, *files):
-            r.count += 1
-            name = f"r{r.count:04}"
             body = {"model": NAME, "max_tokens": 2, "temperature": 0, "messages": [
                 {"role": "user", "content": [*[image(f) for f in files], {"type": "text", "text": "What is it? " * 9}]}]}
-            r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
-            asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-            usage = json.loads(urllib.request.urlopen(asked, timeout=60).read())["usage"]
-            r.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"],
-                   cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-            r.rest()
+            name, answer = r.send(step, "/v1/chat/completions", body)
+            r.answered(name, json.loads(answer)["usage"])
 
         red, blue = png(280, 252, 1), png(280, 252, 2)
         before = "Look at it and say what there is to see. " * 6

@@ -1,7 +1,6 @@
 """What record.py plays of a model that thinks. Its documentation has more."""
 import json
 import random
-import urllib.request
 
 from fleet import NAME, Sglang, Vllm, check, thinking_model
 
@@ -10,20 +9,12 @@ WORDS = "river stone cloud lamp green quiet seven walks often under bridge paper
 
 def chat(r, step, messages, tokenizer, **members):
     """Returns the tokens that were found in the cache, and the ids of the prompt that the engine has made."""
-    r.count += 1
-    name = f"r{r.count:04}"
     returned = "return_token_ids" if r.engine.kind == "vllm" else "return_prompt_token_ids"
     body = {"model": NAME, "messages": messages, "max_tokens": 1, "temperature": 0, returned: True, **members}
-    r.line("request", id=name, step=step, path="/v1/chat/completions", body=body)
-    asked = urllib.request.Request(r.engine.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
-    said = json.loads(urllib.request.urlopen(asked, timeout=60).read())
-    usage = said["usage"]
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    name, answer = r.send(step, "/v1/chat/completions", body)
+    said = json.loads(answer)
     ids = said.get("prompt_token_ids") or said["choices"][0]["prompt_token_ids"]
-    r.line("response", id=name, status=200, prompt_tokens=usage["prompt_tokens"], completion_tokens=usage["completion_tokens"], cached_tokens=cached,
-           prompt_ids=ids, prompt_text=tokenizer.decode(ids, skip_special_tokens=False))
-    r.rest()
-    return cached, ids
+    return r.answered(name, said["usage"], prompt_ids=ids, prompt_text=tokenizer.decode(ids, skip_special_tokens=False)), ids
 
 
 def thinking(kind):
