@@ -85,7 +85,7 @@ def sglang_media():
                     ids += pads(hashlib.sha256(file).hexdigest()[:16], sizes[file])
                 else:
                     ids.append(token)
-            check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {meta['prompt_tokens']}")
+            check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {usage['prompt_tokens']}")
             return r.answered(name, usage, output_ids=said["output_ids"], prompt_ids=ids)
 
         def chat(step, *files):
