@@ -18,7 +18,9 @@ final class SessionMemory {
         System.out.printf("%.1f bytes a session%n", usual());
     }
 
-    /** Bytes a session; the median, as others may allocate beside, or what they left may be freed. */
+    /**
+     * Bytes a session; the median, as others may allocate beside, or what they left may be freed.
+     */
     static double usual() {
         double[] all = new double[ATTEMPTS];
         for (int i = 0; i < ATTEMPTS; i++) {
