@@ -4,7 +4,7 @@
   check.py SITE
 
 Every link inside it leads to a page, every #fragment to a place on it, every picture, script and style sheet is there, nothing is loaded from
-elsewhere, every page is in the menu, every picture has words for those who do not see it, and no Markdown is left that the generator did not
+elsewhere, every page but a redirect is in the menu, every picture has words for those who do not see it, and no Markdown is left that the generator did not
 take for such. Prints what is wrong, one a line; then the status is 1. Standard library only.
 """
 import html.parser
@@ -25,7 +25,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.ids, self.links, self.loads, self.menu, self.wrong = set(), [], [], set(), []
         self.navigation = self.code = 0
-        self.paragraph = None
+        self.paragraph, self.redirects = None, False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -36,6 +36,7 @@ class Page(html.parser.HTMLParser):
             self.loads.append(loaded)
         if tag == "img" and not given.get("alt"):
             self.wrong.append(f"a picture without words: {loaded}")
+        self.redirects |= tag == "meta" and given.get("http-equiv") == "refresh"
         if tag == "nav":
             self.navigation += 1
         if tag in ("code", "pre"):
@@ -82,7 +83,7 @@ def faults(site):
                 found.append(f"{file}: {target}: there is no such place on that page")
             if target in page.menu:
                 in_menu.add(there)
-    found += [f"{file}: in no menu" for file in pages if file not in in_menu and file.parts[0] != SHOWN and file != pathlib.Path("index.html")]
+    found += [f"{file}: in no menu" for file, page in pages.items() if file not in in_menu and not page.redirects and file.parts[0] != SHOWN and file != pathlib.Path("index.html")]
     listed = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8")) if pathlib.Path("llms.txt") in files else []
     found += [f"llms.txt: {page} is not there" for page in listed if pathlib.Path(page) not in files]
     if not listed:
