@@ -64,7 +64,7 @@ summary() {
 }
 
 shell_scripts() {
-    (cd "$root" && find warmpath .ci src/main/sh src/main/dist src/native-image src/test src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
+    (cd "$root" && find warmpath .ci src/main/sh src/main/dist src/native-image src/test src/perf src-cpp native-core -type f \( -name '*.sh' -o -name warmpath -o -path '.ci/*' \))
 }
 
 check_scripts() {
@@ -85,6 +85,7 @@ check_scripts() {
     python3 "$root/src/test/prose/prose.py" --self-test || return 1
     python3 -B "$root/src/perf/plot.py" --self-test 2>&1 || return 1
     python3 -B "$root/src/perf/plot.py" --check || return 1
+    python3 -B "$root/src/perf/peers/peers.py" --self-test 2>&1 || return 1
     python3 "$root/src/test/docs/commands.py" --self-test || return 1
     python3 "$root/src/test/docs/commands.py" --check || return 1
     sh "$root/src/test/sh/launcher_test.sh"
@@ -330,6 +331,12 @@ memory_test() {
     python3 "$root/src/test/memory/hostile.py" --root "$root" --seconds "$memory_seconds" "$@"
 }
 
+# peers_test [ARGUMENT...]: the gateway's cost beside nginx, smg, Dynamo and LiteLLM.
+peers_test() {
+    build_gateway
+    python3 -B "$root/src/perf/peers/peers.py" "$@"
+}
+
 # soak_test DURATION
 soak_test() {
     build_gateway
@@ -490,6 +497,7 @@ everything() {
         step 'engines: evictions, beside a guess from what was sent' engines_test live exact \
             --case evictions --case preface --rounds 2 --check
         step 'engines: the first seconds after a start' engines_test live start --at-once 24 --check
+        step 'cost of a request beside other gateways: smoke' peers_test --smoke
     fi
     if [ "$label" = test ]; then
         step_before 31 'console: in a browser' console_test --smoke
@@ -710,6 +718,11 @@ native_bench() {
 
 run_bench() {
     need_toolchain tests
+    if [ "${1-}" = peers ]; then
+        shift
+        peers_test "$@"
+        return
+    fi
     step 'native micro-benchmarks' native_bench
     step 'JMH' jmh "$@"
     summary bench

@@ -384,9 +384,9 @@ class Gateway(Process):
 
 
 class Smg(Process):
-    """The SGLang gateway (PyPI's smg, from install.sh) with its cache-aware policy."""
+    """The SGLang gateway (PyPI's smg, from src/perf/peers/install.sh) with its cache-aware policy."""
 
-    program = TOOLS / "smg/bin/smg"
+    program = ROOT / ".tools/peers/smg/bin/smg"
 
     def __init__(self, engines, name="smg"):
         self.port, self.metrics_port = free_port(), free_port()

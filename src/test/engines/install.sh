@@ -4,7 +4,7 @@
 #
 #   src/test/engines/install.sh [smg|nixl] status 77 where there is no room, or they cannot be had; then it says why
 #
-# With smg: the SGLang gateway too, which live.py compares us with. With nixl: what moves vLLM's KV caches (460 MB).
+# With smg: the SGLang gateway too, which live.py compares us with (src/perf/peers/install.sh). With nixl: what moves vLLM's KV caches (460 MB).
 #
 # The lists are what `pip freeze` said of a working environment, without the packages that drive GPUs (SGLang's kernels are stood in for).
 set -eu
@@ -12,7 +12,6 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../../.." && pwd)
 home=${ENGINES_HOME:-$root/.tools/engines}
 UV=0.13.9
-SMG=1.13.0
 NIXL=1.5.1
 ROOM_GB=20
 
@@ -22,16 +21,7 @@ skip() {
     exit 77
 }
 
-if [ "${1-}" = smg ] && [ "$(cat "$home/smg/version" 2>/dev/null)" != "$SMG" ]; then
-    rm -rf "$home/smg"
-    mkdir -p "$home"
-    if python3 -m venv "$home/smg" && "$home/smg/bin/pip" install --quiet --disable-pip-version-check "smg==$SMG"; then
-        echo "$SMG" >"$home/smg/version"
-    else
-        say "NO SMG TO COMPARE WITH: smg $SMG cannot be installed"
-        rm -rf "$home/smg"
-    fi
-fi
+if [ "${1-}" = smg ]; then sh "$root/src/perf/peers/install.sh" smg || say "NO SMG TO COMPARE WITH"; fi
 
 if [ "${1-}" = nixl ] && [ "$(cat "$home/nixl/version" 2>/dev/null)" != "$NIXL" ]; then
     rm -rf "$home/nixl"
