@@ -73,24 +73,24 @@ def installed(name):
 
 
 class Warmpath(Gateway):
-    flags = ()
+    flags = ("--tokenizer", f"{MODEL}={MODEL_FOLDER}/tokenizer.json")
 
     def __init__(self, engines, product):
         port = free_port()
-        command = [product / "warmpath", "serve", "--http-host", "127.0.0.1", "--http-port", port, "--tokenizer", f"{MODEL}={MODEL_FOLDER}/tokenizer.json", *self.flags]
+        command = [product / "warmpath", "serve", "--http-host", "127.0.0.1", "--http-port", port, *self.flags]
         super().__init__(port, command + [part for engine in engines for part in ("--worker", f"http://127.0.0.1:{engine}")])
         said = subprocess.run([product / "warmpath", "--version"], capture_output=True, text=True, check=True).stdout
         self.version = said.split()[1]
 
 
 class WarmpathTurns(Warmpath):
-    """It routes without reading prompts, as nginx does."""
+    """It routes without reading prompts or events, as nginx does."""
 
-    title, reads_prompts, flags = "Warmpath, by turns", False, ("--router-mode", "round-robin")
+    title, reads_prompts, flags = "Warmpath, by turns", False, ("--router-mode", "round-robin", "--no-router-kv-events")
 
 
 class WarmpathCaches(Warmpath):
-    """The default."""
+    """The default: it reads prompts, and the engines' events."""
 
     title = "Warmpath, by caches"
 

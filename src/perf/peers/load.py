@@ -114,7 +114,8 @@ class Connection(asyncio.Protocol):
             answer.fault = fault
         else:
             answer.judge(self.head, bytes(self.got))
-        self.done.set_result(answer)
+        if not self.done.done():  # the asker waits no longer
+            self.done.set_result(answer)
 
     def connection_lost(self, _):
         self.transport = None
@@ -146,7 +147,7 @@ class Asker:
             if connection and connection.transport:
                 connection.transport.abort()
             answer = Answer(scenario, time.perf_counter())
-            answer.fault = f"no answer: {problem or 'late'}"
+            answer.fault = f"no answer: {str(problem) or 'late'}"
             return answer
         if answer.fault and connection.transport:
             connection.transport.abort()

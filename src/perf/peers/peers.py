@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What a request costs Warmpath, nginx, smg, Dynamo and LiteLLM, side by side on this machine: one command, which ends with the table.
 
-  peers.py [--only turns,nginx,...] [--rounds 3] [--seconds 4] [--warm 60] [--product TREE] [--no-install] [--save]
+  peers.py [--only turns,nginx,...] [--rounds 3] [--seconds 3] [--warm 8] [--product TREE] [--no-install] [--save]
   peers.py --smoke       a second of each with what is installed: does it run, without errors?
   peers.py --self-test   planted faults are found
 
-It installs the others (install.sh), starts eight simulated engines and all gateways, warms them, and asks them in turn at the same rate, in an
-order that turns round each round. The gateways have core 0, engines and load core 1. Processor time is that of a gateway's processes, by the kernel's
+It installs the others (install.sh), starts eight simulated engines and all gateways, and asks them in turn at the same rate, in an order that turns
+round each round. The gateways have core 0, engines and load core 1. Processor time is that of a gateway's processes, by the kernel's
 clock of each. What cannot be installed or started stays in the table, with the reason. --save writes turns.csv beside this file and the bars of
 src/perf/request-cost.csv. Needs Linux, two cores, Python 3.11; as root it can install nginx.
 """
@@ -19,6 +19,7 @@ import gc
 import math
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -31,7 +32,7 @@ from load import Asker, Scenario, chats
 HERE = pathlib.Path(__file__).resolve().parent
 SCENARIOS = (Scenario("S1", 1000, 32, True, 200), Scenario("S2", 8000, 16, True, 40), Scenario("S3", 1000, 32, False, 200))
 HELLO = Scenario("hello", 5, 1, False, 1)
-WARM_RATE, SMOKE_RATE = 60, 25
+SMOKE_RATE = 25
 SETTLE_S = 0.2  # after the last answer: what a gateway does behind it counts, too
 DIRECT = "none"
 TURNS = HERE / "turns.csv"
@@ -104,27 +105,22 @@ async def started(gateway):
 
 
 async def measured(running, ports, asked):
-    """Rows of all turns. `running`: the gateways that have been started."""
+    """Rows of all turns; those of round 0 warm up. `running`: the gateways that have been started."""
     askers = {DIRECT: Asker(ports), **{g.title: Asker([g.port]) for g in running}}
     rows = []
-    if asked.warm:
-        print(f"warming up, {asked.warm:g} s", file=sys.stderr)
-        warm = SCENARIOS[0]._replace(rate=WARM_RATE)
-        await asyncio.gather(*(
-            askers[g.title].play(chats(warm, int(g.part * WARM_RATE * asked.warm), f"warm {g.title}"), warm._replace(rate=g.part * WARM_RATE), 0)
-            for g in running))
-    for number in range(asked.rounds):
+    for number in range(0 if asked.warm else 1, asked.rounds + 1):
+        seconds = asked.seconds if number else asked.warm
         turn = [None, *running]
         turn = turn[number % len(turn):] + turn[:number % len(turn)]
         for scenario in SCENARIOS:
-            for gateway in turn if number % 2 == 0 else reversed(turn):
+            for gateway in turn if number % 2 else reversed(turn):
                 title, part = (gateway.title, gateway.part) if gateway else (DIRECT, 1)
                 rate = part * (SMOKE_RATE if asked.smoke else scenario.rate)
-                row = await once(askers[title], gateway, max(5, round(rate * asked.seconds)), scenario._replace(rate=rate), f"{number} {scenario.name} {title}")
-                row |= {"round": number + 1, "gateway": title, "version": gateway.version if gateway else ""}
-                rows.append(row)
+                row = await once(askers[title], gateway, max(5, round(rate * seconds)), scenario._replace(rate=rate), f"{number} {scenario.name} {title}")
+                rows.append({"round": number, "gateway": title, "version": gateway.version if gateway else "", **row})
                 cost = f", {row['cpu_us']:.0f} µs" if row.get("cpu_us") else ""
-                print(f"round {number + 1} {scenario.name} {title}: {row['requests']} requests, {row['errors']} errors{cost} {row['error']}", file=sys.stderr)
+                print(f"{f'round {number}' if number else 'warming up'}, {scenario.name}, {title}: {row['requests']} requests, {row['errors']} errors{cost} {row['error']}",
+                      file=sys.stderr)
     for asker in askers.values():
         asker.close()
     return rows
@@ -139,7 +135,7 @@ def shown(value):
 
 def middle(rows, title, scenario, what):
     """Median of the rounds; None where no round has it."""
-    values = [r[what] for r in rows if r["gateway"] == title and r["scenario"] == scenario and r.get(what) is not None]
+    values = [r[what] for r in rows if r["round"] and r["gateway"] == title and r["scenario"] == scenario and r.get(what) is not None]
     return statistics.median(values) if values else None
 
 
@@ -214,7 +210,7 @@ def saved(rows, record, found, kinds):
         writer.writerow(["panel", "about", "bar", "value", "low", "high", "of"])
         for panel, about, column, titles in panels:
             for title in titles:
-                spread = [r["cpu_us"] for r in rows if (r["gateway"], r["scenario"]) == (title, column) and r.get("cpu_us")]
+                spread = [r["cpu_us"] for r in rows if r["round"] and (r["gateway"], r["scenario"]) == (title, column) and r.get("cpu_us")]
                 ends = [shown(end(spread)).replace(",", "") for end in (min, max)] if spread else ["", ""]
                 writer.writerow([panel, about, title, shown(found[title][column]).replace(",", ""), *ends, of])
 
@@ -279,8 +275,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(gateways.KNOWN), help="some of " + ",".join(gateways.KNOWN))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=4, help="of each turn")
-    parser.add_argument("--warm", type=float, default=60, help="seconds before the first round; a JVM needs them")
+    parser.add_argument("--seconds", type=float, default=3, help="of each turn")
+    parser.add_argument("--warm", type=float, default=8, help="seconds of each turn of a round before them, which does not count; a JVM needs it")
     parser.add_argument("--product", type=pathlib.Path, default=HERE.parents[2], help="tree whose ./warmpath is measured (this one)")
     parser.add_argument("--no-install", action="store_true", help="measure what is there")
     parser.add_argument("--save", action="store_true", help="write turns.csv and src/perf/request-cost.csv")
@@ -293,6 +289,7 @@ def main():
     if os.cpu_count() < 2 or not sys.platform.startswith("linux"):
         print("peers: gateways and load need a core each, and Linux", file=sys.stderr)
         return 77
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what runs is stopped
     try:
         rows, found, absent = played(asked)
         if asked.smoke:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import gateways
 import peers
@@ -82,6 +83,11 @@ class Test(unittest.TestCase):
             with self.subTest(told):
                 self.assertEqual(told, self.fault_of(raw))
         self.assertEqual("the connection was closed", self.fault_of(whole(stream())[:-40], then=lambda writer: writer.close()))
+
+    def test_an_answer_that_never_ends_is_an_error_and_its_connection_is_not_used_again(self):
+        with unittest.mock.patch("load.PATIENCE_S", 0.1):
+            for whole_or_late in (asyncio.run(answers(b"HTTP/1.1 200 OK\r\n\r\n" + stream(), count=3)), asyncio.run(answers(b"", count=3))):
+                self.assertEqual(["no answer: late"] * 3, [a.fault for a in whole_or_late])
 
     def test_first_content_is_timed_and_not_the_role(self):
         role, rest = event(choices=[{"delta": {"content": ""}}]), whole(stream())
