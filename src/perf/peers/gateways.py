@@ -49,9 +49,10 @@ class Pinned(Process):
 
 class Gateway(Pinned):
     """One that is measured: `title` in the tables, `version`, `reads_prompts` to choose an engine, `companions` that run beside it and are not counted,
-    `part` of the others' rate that it can bear, `own_engines` where it does not stand before the common ones."""
+    `part` of the others' rate that it can bear, `young`: the part of the time for warming up that it needs, `own_engines` where it does not stand before the
+    common ones."""
 
-    title, version, reads_prompts, companions, part, own_engines = "", "", True, (), 1, False
+    title, version, reads_prompts, companions, part, young, own_engines = "", "", True, (), 1, 0.1, False
 
     def __init__(self, port, command, env=None):
         self.port = port
@@ -73,6 +74,7 @@ def installed(name):
 
 
 class Warmpath(Gateway):
+    young = 1  # a JVM compiles what runs often, for tens of thousands of requests
     flags = ("--tokenizer", f"{MODEL}={MODEL_FOLDER}/tokenizer.json")
 
     def __init__(self, engines, product):

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = "demo"
 MODEL_FOLDER = ROOT / "src/tokens/main/resources/demo-model"
 PATIENCE_S = 20
+FLOODING = 8  # clients
 # Of a prompt's words: a system prompt that many share, a document that a conversation asks about several times, and its question.
 SYSTEMS, SYSTEM_PART, DOCUMENT_PART, QUESTIONS, TALKING = 8, 0.4, 0.4, 5, 64
 CONTENT = re.compile(rb'"content":\s*"[^"]')
@@ -164,6 +165,18 @@ class Asker:
             await asyncio.sleep(max(0, due - time.perf_counter()))
             asked.append(asyncio.ensure_future(self.one(body, scenario)))
         return await asyncio.gather(*asked)
+
+    async def flood(self, bodies, scenario, seconds):
+        """As fast as a few clients get answers, over and over; how many there were, and how many bad ones."""
+        end, answers = time.perf_counter() + seconds, []
+
+        async def client(at):
+            while time.perf_counter() < end:
+                answers.append((await self.one(bodies[at % len(bodies)], scenario)).fault)
+                at += FLOODING
+
+        await asyncio.gather(*(client(at) for at in range(FLOODING)))
+        return len(answers), sum(map(bool, answers))
 
     def close(self):
         for kept in self.free.values():

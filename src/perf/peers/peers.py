@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a request costs Warmpath, nginx, smg, Dynamo and LiteLLM, side by side on this machine: one command, which ends with the table.
 
-  peers.py [--only turns,nginx,...] [--rounds 3] [--seconds 3] [--warm 8] [--product TREE] [--no-install] [--save]
+  peers.py [--only turns,nginx,...] [--rounds 3] [--seconds 3] [--warm 30] [--product TREE] [--no-install] [--save]
   peers.py --smoke       a second of each with what is installed: does it run, without errors?
   peers.py --self-test   planted faults are found
 
@@ -105,11 +105,15 @@ async def started(gateway):
 
 
 async def measured(running, ports, asked):
-    """Rows of all turns; those of round 0 warm up. `running`: the gateways that have been started."""
+    """Rows of all turns; those of round 0 do not count. `running`: the gateways that have been started."""
     askers = {DIRECT: Asker(ports), **{g.title: Asker([g.port]) for g in running}}
     rows = []
+    for gateway in running if asked.warm else ():
+        for scenario, part in zip(SCENARIOS, (0.6, 0.2, 0.2)):
+            asked_of, bad = await askers[gateway.title].flood(chats(scenario, 200, f"warm {gateway.title}"), scenario, asked.warm * gateway.young * part)
+            print(f"warming up, {scenario.name}, {gateway.title}: {asked_of} requests, {bad} errors", file=sys.stderr)
     for number in range(0 if asked.warm else 1, asked.rounds + 1):
-        seconds = asked.seconds if number else asked.warm
+        seconds = asked.seconds
         turn = [None, *running]
         turn = turn[number % len(turn):] + turn[:number % len(turn)]
         for scenario in SCENARIOS:
@@ -119,7 +123,7 @@ async def measured(running, ports, asked):
                 row = await once(askers[title], gateway, max(5, round(rate * seconds)), scenario._replace(rate=rate), f"{number} {scenario.name} {title}")
                 rows.append({"round": number, "gateway": title, "version": gateway.version if gateway else "", **row})
                 cost = f", {row['cpu_us']:.0f} µs" if row.get("cpu_us") else ""
-                print(f"{f'round {number}' if number else 'warming up'}, {scenario.name}, {title}: {row['requests']} requests, {row['errors']} errors{cost} {row['error']}",
+                print(f"round {number}, {scenario.name}, {title}: {row['requests']} requests, {row['errors']} errors{cost} {row['error']}",
                       file=sys.stderr)
     for asker in askers.values():
         asker.close()
@@ -150,7 +154,7 @@ def figures(rows, gateway, start, memory):
     found = {s.name: middle(rows, gateway.title, s.name, "cpu_us") for s in SCENARIOS}
     for name in ("p50", "p99"):
         ours, plain = (middle(rows, title, "S1", f"first_{name}_ms") for title in (gateway.title, DIRECT))
-        found[name] = ours - plain if None not in (ours, plain) and not gateway.own_engines else None
+        found[name] = ours - plain if None not in (ours, plain) and not gateway.own_engines and gateway.part == 1 else None
     cached = middle(rows, gateway.title, "S1", "cached")
     return found | {"cached": cached and 100 * cached, "memory": memory, "start": start}
 
@@ -185,6 +189,8 @@ def losses(found, kinds):
         if kind.title == ours or kind.title not in found or ours not in found or issubclass(kind, gateways.Warmpath):
             continue
         for column, name in COLUMNS:
+            if column == "cached" and not kind.reads_prompts:
+                continue  # chance
             mine, other = found[ours][column], found[kind.title][column]
             if None not in (mine, other) and (other > mine if column in MORE_IS_BETTER else other < mine):
                 said.append(f"- {name}: {kind.title} {shown(other)}, {ours} {shown(mine)}")
@@ -276,7 +282,7 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(gateways.KNOWN), help="some of " + ",".join(gateways.KNOWN))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3, help="of each turn")
-    parser.add_argument("--warm", type=float, default=8, help="seconds of each turn of a round before them, which does not count; a JVM needs it")
+    parser.add_argument("--warm", type=float, default=30, help="seconds, a JVM's; others get a tenth. Then comes a round that does not count")
     parser.add_argument("--product", type=pathlib.Path, default=HERE.parents[2], help="tree whose ./warmpath is measured (this one)")
     parser.add_argument("--no-install", action="store_true", help="measure what is there")
     parser.add_argument("--save", action="store_true", help="write turns.csv and src/perf/request-cost.csv")

@@ -157,7 +157,7 @@ class Test(unittest.TestCase):
         rows = [row(peers.DIRECT, first_p50_ms=2.0, first_p99_ms=2.0), row("Warmpath, by turns", cpu_us=100.0), row("nginx", cpu_us=50.0, first_p50_ms=2.5),
                 row("Warmpath, by caches", cpu_us=400.0, cached=0.8), row("smg cache_aware", cpu_us=800.0, cached=0.9), row("smg cache_aware", cpu_us=700.0),
                 row("smg cache_aware", cpu_us=900.0)]
-        found = {kind.title: peers.figures(rows, type("G", (), {"title": kind.title, "own_engines": False}), 10, 20) for kind in kinds}
+        found = {kind.title: peers.figures(rows, type("G", (), {"title": kind.title, "own_engines": False, "part": 1}), 10, 20) for kind in kinds}
         text = peers.table(found, {}, kinds)
         self.assertIn("| nginx | 50.0 (0.500) |", text)
         self.assertIn("| smg cache_aware | 800 (2.00) |", text)
