@@ -42,8 +42,9 @@ nginx() {
 installed() {
     name=$1
     rm -f "$home/$name.reason"
-    [ "$(cat "$home/$name/version" 2>/dev/null)" != "$2" ] || return 0
-    echo "peers: installing $name $2 into .tools/peers/$name" >&2
+    # The system's nginx is asked for each time: it goes without its mark here going.
+    [ "$name" = nginx ] || [ "$(cat "$home/$name/version" 2>/dev/null)" != "$2" ] || return 0
+    [ "$name" = nginx ] || echo "peers: installing $name $2 into .tools/peers/$name" >&2
     rm -rf "${home:?}/$name"
     mkdir -p "$home/$name"
     if { [ "$name" = nginx ] || python3 -m venv "$home/$name"; } >"$home/$name.log" 2>&1 && "$name" >>"$home/$name.log" 2>&1; then
