@@ -42,7 +42,7 @@ nginx() {
 installed() {
     name=$1
     rm -f "$home/$name.reason"
-    # The system's nginx is asked for each time: it goes without its mark here going.
+    # The system's nginx may have been removed since; the others are below this folder.
     [ "$name" = nginx ] || [ "$(cat "$home/$name/version" 2>/dev/null)" != "$2" ] || return 0
     [ "$name" = nginx ] || echo "peers: installing $name $2 into .tools/peers/$name" >&2
     rm -rf "${home:?}/$name"
