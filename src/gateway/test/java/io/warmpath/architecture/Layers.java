@@ -82,7 +82,7 @@ final class Layers {
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway", "usage"));
         allow("adapter.nativeindex", "fault", "prefix", "tokens", "pool");
-        allow("adapter.zmq", "fault", "prefix", "fleet", "events");
+        allow("adapter.zmq", "fault", "prefix", "fleet", "events", "pool");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
         allow("adapter.mooncake", "fault", "prefix", "pool", "net");
         allow("adapter.sglang", "fault", "fleet", "events");

@@ -31,6 +31,7 @@ import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.pool.LmcacheInstances;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
@@ -58,6 +59,7 @@ import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.tls.EngineTls;
 import io.warmpath.usage.RequestUse;
+import io.warmpath.wiring.index.LmcacheParts;
 import io.warmpath.usage.UsageBook;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.fleet.FleetRuntime;
@@ -219,6 +221,7 @@ class MetricsDocsTest {
                             registry,
                             () -> 0)
                     .close();
+            LmcacheParts.meters(registry, new LmcacheInstances(), () -> 0, () -> 0);
             assertTrue(decisions.log().isOn());
             return rows(registry);
         } finally {

@@ -267,8 +267,10 @@ public final class ZmqEventFeed implements EventFeed {
     }
 
     private void ready(SelectionKey key) {
-        if (key.isValid() && key.attachment() instanceof ZmtpLoop.Attached a) {
-            guarded(a.owner(), a.handler()::ready);
+        if (key.isValid()
+                && key.attachment() instanceof ZmtpLoop.Attached a
+                && a.owner() instanceof ZmqSource owner) {
+            guarded(owner, a.handler()::ready);
         }
     }
 

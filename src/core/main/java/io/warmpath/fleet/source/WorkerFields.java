@@ -10,6 +10,7 @@ import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import java.net.URI;
 import java.util.LinkedHashMap;
@@ -260,7 +261,11 @@ public final class WorkerFields {
         if (sglang != null) {
             return HiCacheMetadata.of(sglang);
         }
-        return vllm == null ? null : VllmStoreMetadata.of(vllm);
+        if (vllm != null) {
+            return VllmStoreMetadata.of(vllm);
+        }
+        Object lmcache = fields.get(LmcacheMetadata.KEY);
+        return lmcache == null ? null : LmcacheMetadata.of(lmcache);
     }
 
     /**

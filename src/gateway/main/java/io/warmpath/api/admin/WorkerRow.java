@@ -9,6 +9,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.fleet.monitor.LoadPoll;
@@ -79,6 +80,7 @@ public record WorkerRow(
         @JsonInclude(JsonInclude.Include.NON_NULL)
                 @Nullable Map<String, Object> sglangHicacheMooncake,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> vllmMooncakeStore,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> lmcache,
         List<Events> events) {
 
     /**
@@ -174,6 +176,7 @@ public record WorkerRow(
                         .values().stream().map(s -> Load.of(w, s)).toList(),
                 pool instanceof HiCacheMetadata ? pool.json() : null,
                 pool instanceof VllmStoreMetadata ? pool.json() : null,
+                pool instanceof LmcacheMetadata ? pool.json() : null,
                 status.events().stream().map(Events::of).toList());
     }
 

@@ -144,4 +144,11 @@ public interface WorkerConfig {
                             + " master_metrics_port.",
             unit = "JSON object")
     Optional<String> vllmMooncakeStore();
+
+    @Setting(
+            doc =
+                    "How the LMCache in its vLLM names its chunks: instance_id, chunk_size,"
+                            + " hash_algorithm, hash_seed.",
+            unit = "JSON object")
+    Optional<String> lmcache();
 }

@@ -7,6 +7,10 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
+import io.warmpath.fleet.metadata.VllmStoreMetadata;
+import io.warmpath.pool.PageRecipe;
 import io.warmpath.pool.PoolHits;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
@@ -175,7 +179,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
     private EngineKind kind() {
         return switch (options.kind()) {
             case HICACHE -> EngineKind.SGLANG;
-            case MOONCAKE_STORE -> EngineKind.VLLM;
+            case MOONCAKE_STORE, LMCACHE -> EngineKind.VLLM;
         };
     }
 
@@ -185,9 +189,11 @@ public final class SharedCache implements FleetListener, AutoCloseable {
                 LOG.warnf(
                         "Shared cache: no workers have HiCache enabled: none has told %s, so no pool"
                                 + " is asked. %s",
-                        options.kind() == SharedOptions.Kind.HICACHE
-                                ? "sglang_hicache_mooncake"
-                                : "vllm_mooncake_store",
+                        switch (options.kind()) {
+                            case HICACHE -> HiCacheMetadata.KEY;
+                            case MOONCAKE_STORE -> VllmStoreMetadata.KEY;
+                            case LMCACHE -> LmcacheMetadata.KEY;
+                        },
                         options.kind() == SharedOptions.Kind.HICACHE
                                 ? "Start SGLang with --hicache-storage-backend mooncake, or tell it"
                                         + " for the worker"
@@ -230,13 +236,14 @@ public final class SharedCache implements FleetListener, AutoCloseable {
      */
     public @Nullable Runnable sent(Worker worker, int[] tokens, PrefixSpace space) {
         OpenPool pool = byWorker.get(worker.id());
+        int page = pool == null ? 0 : pool.pool.layout().recipe().pageSize();
         if (pool == null
-                || tokens.length < worker.blockSize()
+                || tokens.length < page
                 || !space.lora().isEmpty()
                 || !pool.wantsSample(worker, nanoTime.getAsLong())) {
             return null;
         }
-        int kept = Math.min(tokens.length, SAMPLE_PAGES * worker.blockSize());
+        int kept = Math.min(tokens.length, SAMPLE_PAGES * page);
         PoolQuestion beginning = question(Arrays.copyOf(tokens, kept), space);
         return () -> pool.stored(beginning);
     }
@@ -372,8 +379,14 @@ public final class SharedCache implements FleetListener, AutoCloseable {
                     i,
                     hits == null ? Outcome.FAILED : Outcome.IN_TIME,
                     problem,
-                    hits == null ? null : new SharedHits(hits.pageSize(), hits.bounds()));
+                    hits == null ? null : inBlocks(hits, pool.pool.layout().recipe()));
             ended();
+        }
+
+        private static SharedHits inBlocks(PoolHits hits, PageRecipe recipe) {
+            int blocks = recipe.pageSize() / recipe.blockSize();
+            int[] bounds = Arrays.stream(hits.bounds()).map(page -> page * blocks).toArray();
+            return new SharedHits(recipe.blockSize(), bounds);
         }
 
         private void end(int i, Outcome outcome, String problem, @Nullable SharedHits hits) {
