@@ -55,7 +55,8 @@ public final class WorkerFields {
                     "role",
                     "bootstrap-port",
                     "sglang-hicache-mooncake",
-                    "vllm-mooncake-store");
+                    "vllm-mooncake-store",
+                    "lmcache");
 
     private final Map<String, Object> fields = new LinkedHashMap<>();
     private final boolean texts;

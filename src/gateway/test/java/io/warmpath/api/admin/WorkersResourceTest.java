@@ -299,6 +299,22 @@ class WorkersResourceTest {
                 .then()
                 .statusCode(202)
                 .body("vllm_mooncake_store.model_name", equalTo("Qwen3-8B"));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://c:1\",\"lmcache\":{\"instance_id\":\"c\"}}")
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("lmcache.instance_id", equalTo("c"))
+                .body("lmcache.chunk_size", equalTo(256))
+                .body("lmcache.hash_algorithm", equalTo("builtin"));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://d:1\",\"lmcache\":{\"instance_id\":\"a b\"}}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.param", equalTo("lmcache.instance_id"));
     }
 
     @ParameterizedTest
