@@ -43,7 +43,7 @@ class LmcacheGatewayTest {
     private static List<JsonNode> recording() throws Exception {
         List<JsonNode> lines = new ArrayList<>();
         try (InputStream in = LmcacheGatewayTest.class.getResourceAsStream(RECORDING)) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
                 lines.add(JSON.readTree(line));
             }
         }
@@ -51,7 +51,7 @@ class LmcacheGatewayTest {
     }
 
     private static int freePort() throws Exception {
-        try (ServerSocket any = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket any = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return any.getLocalPort();
         }
     }

@@ -267,10 +267,11 @@ public final class ZmqEventFeed implements EventFeed {
     }
 
     private void ready(SelectionKey key) {
-        if (key.isValid()
-                && key.attachment() instanceof ZmtpLoop.Attached a
-                && a.owner() instanceof ZmqSource owner) {
-            guarded(owner, a.handler()::ready);
+        if (key.isValid() && key.attachment() instanceof ZmtpLoop.Attached a) {
+            ZmqSource owner = a.owner();
+            if (owner != null) {
+                guarded(owner, a.handler()::ready);
+            }
         }
     }
 

@@ -39,7 +39,7 @@ class LmcacheRecordingTest {
         List<JsonNode> lines = new ArrayList<>();
         try (InputStream in =
                 LmcacheRecordingTest.class.getResourceAsStream("/lmcache/" + name + ".jsonl")) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
                 lines.add(JSON.readTree(line));
             }
         }
