@@ -37,11 +37,8 @@ public final class KeyRing implements Authenticator {
             Entry other = entries.put(r.hash(), entry);
             if (other != null) {
                 throw new IllegalArgumentException(
-                        "the keys `"
-                                + other.caller().grant().name()
-                                + "` and `"
-                                + r.grant().name()
-                                + "` are the same");
+                        "the keys `%s` and `%s` are the same"
+                                .formatted(other.caller().grant().name(), r.grant().name()));
             }
         }
     }

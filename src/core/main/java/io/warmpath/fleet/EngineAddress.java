@@ -122,12 +122,9 @@ public record EngineAddress(
         int bytes = path.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > MAX_SOCKET_BYTES) {
             throw new IllegalArgumentException(
-                    "worker URL `"
-                            + url
-                            + "`: the name of a socket file has at most "
-                            + MAX_SOCKET_BYTES
-                            + " bytes, this one "
-                            + bytes);
+                    ("worker URL `%s`: the name of a socket file has at most %s bytes, this"
+                                    + " one %s")
+                            .formatted(url, MAX_SOCKET_BYTES, bytes));
         }
     }
 

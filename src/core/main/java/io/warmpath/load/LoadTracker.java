@@ -135,11 +135,8 @@ public final class LoadTracker implements LoadBook {
             BookingListener listener) {
         if (prefillTokens < 0 || expectedOutput < 0) {
             throw new IllegalArgumentException(
-                    "negative booking: "
-                            + prefillTokens
-                            + " tokens, "
-                            + expectedOutput
-                            + " to come");
+                    "negative booking: %s tokens, %s to come"
+                            .formatted(prefillTokens, expectedOutput));
         }
         return new OpenBooking(
                 options,

@@ -34,12 +34,8 @@ public sealed interface PrefixEvent {
                     || hashes.length == 0
                     || tokens.length != (long) hashes.length * blockSize) {
                 throw new IllegalArgumentException(
-                        hashes.length
-                                + " hashes of "
-                                + blockSize
-                                + " tokens do not fit "
-                                + tokens.length
-                                + " tokens");
+                        "%s hashes of %s tokens do not fit %s tokens"
+                                .formatted(hashes.length, blockSize, tokens.length));
             }
         }
     }

@@ -38,10 +38,8 @@ public final class SideIndex implements WorkerSlots {
             if (twin.index() != slot.index()) {
                 side.close(twin);
                 throw new IllegalStateException(
-                        "the index of decisions gave slot "
-                                + twin.index()
-                                + " where that of events gave "
-                                + slot.index());
+                        "the index of decisions gave slot %s where that of events gave %s"
+                                .formatted(twin.index(), slot.index()));
             }
             pairs.put(slot, twin);
             return slot;

@@ -236,10 +236,8 @@ public final class SharedSnapshots {
                     return Optional.of(load(index, item, scratch, refused));
                 } catch (SnapshotException e) {
                     refused.accept(
-                            "The shared snapshot "
-                                    + item.name()
-                                    + " is not used: "
-                                    + e.getMessage());
+                            "The shared snapshot %s is not used: %s"
+                                    .formatted(item.name(), e.getMessage()));
                 }
             }
             Seen now = seen();

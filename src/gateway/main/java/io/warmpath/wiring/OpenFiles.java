@@ -41,12 +41,10 @@ record OpenFiles(long limit, long open) {
         return limit >= LEAST
                 ? Optional.empty()
                 : Optional.of(
-                        "this process may have "
-                                + limit
-                                + " files and sockets open (ulimit -n), and needs "
-                                + LEAST
-                                + " to start and two more for each stream: raise that limit, 65536"
-                                + " is a good one.");
+                        ("this process may have %s files and sockets open (ulimit -n), and"
+                                        + " needs %s to start and two more for each stream: raise"
+                                        + " that limit, 65536 is a good one.")
+                                .formatted(limit, LEAST));
     }
 
     /**

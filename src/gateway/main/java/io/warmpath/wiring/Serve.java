@@ -113,12 +113,10 @@ public final class Serve implements QuarkusApplication {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof IOException && String.valueOf(t.getMessage()).contains("bind")) {
                 err.println(
-                        "warmpath serve: cannot listen on "
-                                + address
-                                + " ("
-                                + t.getMessage()
-                                + "); choose another address with --http-host or another port with"
-                                + " --http-port, or stop what listens there.");
+                        ("warmpath serve: cannot listen on %s (%s); choose another address"
+                                        + " with --http-host or another port with --http-port, or"
+                                        + " stop what listens there.")
+                                .formatted(address, t.getMessage()));
                 return;
             }
             if (t instanceof StartFailure) {

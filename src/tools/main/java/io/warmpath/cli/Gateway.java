@@ -176,13 +176,9 @@ final class Gateway {
         if (!error.isObject()) {
             return new Trouble(
                     Trouble.FAILED,
-                    "what answers at "
-                            + base
-                            + " is no Warmpath gateway: "
-                            + question
-                            + " got status "
-                            + status
-                            + " in another form.");
+                    ("what answers at %s is no Warmpath gateway: %s got status %s in another"
+                                    + " form.")
+                            .formatted(base, question, status));
         }
         if (status == FORBIDDEN) {
             return new Trouble(
@@ -203,11 +199,9 @@ final class Gateway {
         return unknown
                 ? new Trouble(
                         Trouble.FAILED,
-                        "the gateway at "
-                                + base
-                                + " does not know "
-                                + question
-                                + ": it is older than this terminal; update it.")
+                        ("the gateway at %s does not know %s: it is older than this"
+                                        + " terminal; update it.")
+                                .formatted(base, question))
                 : new Trouble(
                         Trouble.REFUSED, "the gateway answers with status " + status + ": " + said);
     }

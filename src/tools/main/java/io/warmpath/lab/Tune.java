@@ -87,10 +87,8 @@ final class Tune {
             if (!s.model().equals(first.model())
                     || (s.hostFactor() > 0) != first.hostFactor() > 0) {
                 throw new IllegalArgumentException(
-                        first.name()
-                                + " and "
-                                + s.name()
-                                + " have other engines; tune one kind at a time");
+                        "%s and %s have other engines; tune one kind at a time"
+                                .formatted(first.name(), s.name()));
             }
         }
         priors = PolicyCatalog.priors(first.model());

@@ -228,10 +228,8 @@ final class KvIndexLibrary {
         if (loaded != null) {
             if (wanted.isPresent() && !same(loaded, inFolder(wanted.get()))) {
                 throw new NativeIndexException(
-                        "this process already uses "
-                                + loaded
-                                + "; restart it to use "
-                                + inFolder(wanted.get()));
+                        "this process already uses %s; restart it to use %s"
+                                .formatted(loaded, inFolder(wanted.get())));
             }
             return loaded;
         }
@@ -265,10 +263,8 @@ final class KvIndexLibrary {
             Native.register(KvIndexLibrary.class, library);
         } catch (UnsatisfiedLinkError e) {
             throw new NativeIndexException(
-                    file
-                            + " lacks a function of the index ("
-                            + e.getMessage()
-                            + "); rebuild with `./warmpath native`",
+                    "%s lacks a function of the index (%s); rebuild with `./warmpath native`"
+                            .formatted(file, e.getMessage()),
                     e);
         }
     }
@@ -314,11 +310,9 @@ final class KvIndexLibrary {
     static void requireCpu(Path file, String lacking) {
         if (!lacking.isEmpty()) {
             throw new NativeIndexException(
-                    "this CPU lacks "
-                            + lacking
-                            + ", which "
-                            + file
-                            + " needs; run it on x86-64-v2 or newer (server CPUs since 2009)");
+                    ("this CPU lacks %s, which %s needs; run it on x86-64-v2 or newer"
+                                    + " (server CPUs since 2009)")
+                            .formatted(lacking, file));
         }
     }
 

@@ -73,11 +73,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             return loaded(file, json, head, config);
         } catch (JacksonException e) {
             throw new TokenizerLoadException(
-                    "tokenizer file "
-                            + file
-                            + " is not valid JSON; fetch it again"
-                            + " (a file of a few lines may be a pointer to a large file): "
-                            + e.getOriginalMessage(),
+                    ("tokenizer file %s is not valid JSON; fetch it again (a file of a few"
+                                    + " lines may be a pointer to a large file): %s")
+                            .formatted(file, e.getOriginalMessage()),
                     e);
         } catch (IOException e) {
             throw new TokenizerLoadException(
@@ -131,10 +129,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
         TextTokenizer library = library(file, json);
         warnings.add(
-                file
-                        + ": run by the tokenizers library ("
-                        + why
-                        + "), which costs some ten times the CPU");
+                "%s: run by the tokenizers library (%s), which costs some ten times the CPU"
+                        .formatted(file, why));
         return library;
     }
 
@@ -144,11 +140,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             return new HuggingFaceTokenizerAdapter(json);
         } catch (RuntimeException | LinkageError e) {
             throw new TokenizerLoadException(
-                    "tokenizer file "
-                            + file
-                            + " is not understood by the tokenizers library; check that it is the"
-                            + " model's tokenizer.json: "
-                            + e.getMessage(),
+                    ("tokenizer file %s is not understood by the tokenizers library; check"
+                                    + " that it is the model's tokenizer.json: %s")
+                            .formatted(file, e.getMessage()),
                     e);
         }
     }
@@ -184,13 +178,10 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                     .ifPresent(
                             code ->
                                     warnings.add(
-                                            file
-                                                    + ": "
-                                                    + engine
-                                                    + " makes this model's prompts by code ("
-                                                    + code
-                                                    + "), not with its template; chats are routed"
-                                                    + " by load alone there"));
+                                            ("%s: %s makes this model's prompts by code"
+                                                            + " (%s), not with its template; chats"
+                                                            + " are routed by load alone there")
+                                                    .formatted(file, engine, code)));
         }
         try {
             Template forTools = config.toolTemplate().map(Template::compile).orElse(null);

@@ -229,12 +229,8 @@ public final class AddressGuard {
             }
             tell(
                     who,
-                    "The worker "
-                            + spec.url()
-                            + " (told by "
-                            + source.word()
-                            + ") is left out: "
-                            + why.get());
+                    "The worker %s (told by %s) is left out: %s"
+                            .formatted(spec.url(), source.word(), why.get()));
             return false;
         }
 

@@ -217,13 +217,8 @@ public final class AddressRules {
         return listed || (sameMachine && isPlain(path))
                 ? Optional.empty()
                 : Optional.of(
-                        "the socket file "
-                                + path
-                                + " is refused; unix:"
-                                + path
-                                + " in "
-                                + KEY
-                                + " would allow it");
+                        "the socket file %s is refused; unix:%s in %s would allow it"
+                                .formatted(path, path, KEY));
     }
 
     private static boolean isPlain(String path) {
@@ -244,18 +239,14 @@ public final class AddressRules {
                         && !(sameMachine && special.what.equals(LOOPBACK))
                         && entries.stream().noneMatch(e -> lifts(e, place, special.range, part))) {
                     return Optional.of(
-                            "the address "
-                                    + AddressRange.text(address)
-                                    + (name == null ? "" : " of " + name)
-                                    + " is refused: "
-                                    + special.what
-                                    + " ("
-                                    + special.range
-                                    + "); "
-                                    + AddressRange.text(part)
-                                    + " in "
-                                    + KEY
-                                    + " would allow it");
+                            "the address %s%s is refused: %s (%s); %s in %s would allow it"
+                                    .formatted(
+                                            AddressRange.text(address),
+                                            name == null ? "" : " of " + name,
+                                            special.what,
+                                            special.range,
+                                            AddressRange.text(part),
+                                            KEY));
                 }
             }
         }

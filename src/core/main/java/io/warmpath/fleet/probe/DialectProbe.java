@@ -183,15 +183,9 @@ public final class DialectProbe implements WorkerProbe {
         List<String> all = new ArrayList<>();
         if (used < listed) {
             all.add(
-                    "models: "
-                            + listed
-                            + " are listed, the first "
-                            + MOST_MODELS
-                            + " of at most "
-                            + LONGEST_MODEL
-                            + " characters are used, "
-                            + (listed - used)
-                            + " left out");
+                    ("models: %s are listed, the first %s of at most %s characters are used,"
+                                    + " %s left out")
+                            .formatted(listed, MOST_MODELS, LONGEST_MODEL, listed - used));
         }
         compare(all, "block-size", spec.blockSize(), facts.blockSize());
         compare(all, "dp-size", spec.dpSize(), facts.dpSize());
@@ -204,11 +198,8 @@ public final class DialectProbe implements WorkerProbe {
         boolean tells = facts.kind() == EngineKind.SGLANG && spec.role() != Role.ENCODE;
         if (spec.role() != null && spec.role() != told && tells) {
             all.add(
-                    "role: "
-                            + spec.role().label()
-                            + " by its record, "
-                            + told.label()
-                            + " by its engine");
+                    "role: %s by its record, %s by its engine"
+                            .formatted(spec.role().label(), told.label()));
         }
         compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
         return all;

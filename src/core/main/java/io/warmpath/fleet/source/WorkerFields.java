@@ -209,11 +209,8 @@ public final class WorkerFields {
             // Said below, as for a number that is out of bounds.
         }
         throw new IllegalArgumentException(
-                "The field weight must be a number from "
-                        + WorkerSpec.MIN_WEIGHT
-                        + " to "
-                        + (int) WorkerSpec.MAX_WEIGHT
-                        + ".");
+                "The field weight must be a number from %s to %s."
+                        .formatted(WorkerSpec.MIN_WEIGHT, (int) WorkerSpec.MAX_WEIGHT));
     }
 
     private boolean flag(String key) {

@@ -50,10 +50,8 @@ public record JwtOptions(
         for (String algorithm : algorithms) {
             if (!PUBLIC_KEY.contains(algorithm)) {
                 throw new IllegalArgumentException(
-                        "the algorithm "
-                                + algorithm
-                                + " is not one of "
-                                + PUBLIC_KEY.stream().sorted().toList());
+                        "the algorithm %s is not one of %s"
+                                .formatted(algorithm, PUBLIC_KEY.stream().sorted().toList()));
             }
         }
         if (algorithms.isEmpty()) {

@@ -79,11 +79,9 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
         if (ports.size() > 1) {
             if (record.says("events-endpoint")) {
                 throw new IllegalArgumentException(
-                        "the annotation "
-                                + WorkerRecord.PREFIX
-                                + "events-endpoint is of one port, and the pool has several; give "
-                                + WorkerRecord.PREFIX
-                                + "events-port");
+                        ("the annotation %sevents-endpoint is of one port, and the pool has"
+                                        + " several; give %sevents-port")
+                                .formatted(WorkerRecord.PREFIX, WorkerRecord.PREFIX));
             }
             record.otherwise("dp-size", "1");
             name += "-" + port;

@@ -27,11 +27,9 @@ public record NatsNames(String namespace, String component) {
     public NatsNames {
         if (slug(namespace).isEmpty() || slug(component).isEmpty()) {
             throw new IllegalArgumentException(
-                    "NATS namespace '"
-                            + namespace
-                            + "' and component '"
-                            + component
-                            + "' must have a letter or a digit each");
+                    ("NATS namespace '%s' and component '%s' must have a letter or a digit"
+                                    + " each")
+                            .formatted(namespace, component));
         }
     }
 

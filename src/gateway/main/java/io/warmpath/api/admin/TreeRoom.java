@@ -32,11 +32,9 @@ final class TreeRoom {
         if (++values > mostValues || nests > mostNests) {
             throw InvalidRequest.bad(
                     "",
-                    "The body has more than "
-                            + mostValues
-                            + " values, or "
-                            + mostNests
-                            + " arrays and objects; post its events in several batches.");
+                    ("The body has more than %s values, or %s arrays and objects; post its"
+                                    + " events in several batches.")
+                            .formatted(mostValues, mostNests));
         }
     }
 }

@@ -194,11 +194,8 @@ public class WorkersResource {
         } catch (IllegalStateException e) {
             throw InvalidRequest.bad(
                     "",
-                    "Worker "
-                            + s.worker().name()
-                            + " is being removed ("
-                            + s.problem()
-                            + "); POST /workers adds it again.");
+                    "Worker %s is being removed (%s); POST /workers adds it again."
+                            .formatted(s.worker().name(), s.problem()));
         }
         return row(find(s.worker().name()));
     }

@@ -78,11 +78,8 @@ public final class ServeHelp {
                                 : group.isPresent() ? group.get()::has : k -> names(k, word));
         if (keys.isEmpty()) {
             throw new UsageException(
-                    "There is no help on `"
-                            + topic
-                            + "`. `serve --help GROUP` knows "
-                            + String.join(", ", SettingGroup.all())
-                            + " and all.");
+                    "There is no help on `%s`. `serve --help GROUP` knows %s and all."
+                            .formatted(topic, String.join(", ", SettingGroup.all())));
         }
         text.wrap("", introduction(group, word));
         entries(text, keys);

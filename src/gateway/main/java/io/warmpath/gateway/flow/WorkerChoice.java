@@ -202,12 +202,9 @@ final class WorkerChoice {
         }
         return new GatewayError.BadRequest(
                 member,
-                need
-                        + " a worker that does whole requests, and those of the model `"
-                        + model
-                        + "` have the roles prefill and decode only; "
-                        + instead
-                        + ".");
+                ("%s a worker that does whole requests, and those of the model `%s` have the"
+                                + " roles prefill and decode only; %s.")
+                        .formatted(need, model, instead));
     }
 
     /** Those that have not failed the request. */

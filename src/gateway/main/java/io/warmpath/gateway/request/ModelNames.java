@@ -123,10 +123,8 @@ public final class ModelNames {
                         ? "no worker is there yet"
                         : unlearnt == 0
                                 ? ""
-                                : unlearnt
-                                        + " of "
-                                        + workers
-                                        + " workers did not say yet what they serve";
+                                : "%s of %s workers did not say yet what they serve"
+                                        .formatted(unlearnt, workers);
         return new GatewayError.NoHealthyWorker(asked, retryAfter, why);
     }
 

@@ -20,14 +20,8 @@ record FirstDifference(int token, int[] here, int[] there) {
      */
     String inBlocks(int blockSize) {
         String block = blockSize > 0 ? "in block " + token / blockSize + ", " : "";
-        return "they part "
-                + block
-                + "at token "
-                + token
-                + ": here "
-                + shown(here)
-                + ", there "
-                + shown(there);
+        return "they part %sat token %s: here %s, there %s"
+                .formatted(block, token, shown(here), shown(there));
     }
 
     private String shown(int[] ids) {

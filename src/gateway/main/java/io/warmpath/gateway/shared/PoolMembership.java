@@ -37,11 +37,9 @@ sealed interface PoolMembership {
         }
         if (published.pageSize() != worker.blockSize()) {
             return new Unusable(
-                    "page-size mismatch: its pages have "
-                            + published.pageSize()
-                            + " tokens, its blocks here "
-                            + worker.blockSize()
-                            + "; they must agree");
+                    ("page-size mismatch: its pages have %s tokens, its blocks here %s; they"
+                                    + " must agree")
+                            .formatted(published.pageSize(), worker.blockSize()));
         }
         try {
             PageRecipe recipe =

@@ -81,10 +81,8 @@ public final class SharedPlace implements SnapshotPlace {
             scratch = Files.createTempFile("warmpath-", ".index");
         } catch (IOException e) {
             throw new StartFailure(
-                    "a file for snapshots cannot be made in "
-                            + System.getProperty("java.io.tmpdir")
-                            + ": "
-                            + e.getMessage());
+                    "a file for snapshots cannot be made in %s: %s"
+                            .formatted(System.getProperty("java.io.tmpdir"), e.getMessage()));
         }
         stream = new NatsStream(link, names.stream());
         NatsKeys keys = new NatsKeys(link, names.stateBucket(), Duration.ZERO);

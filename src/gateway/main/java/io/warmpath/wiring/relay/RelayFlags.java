@@ -195,10 +195,8 @@ record RelayFlags(
             // Said below.
         }
         throw new IllegalArgumentException(
-                "--dp-size takes a whole number from 1 to "
-                        + WorkerSpec.MAX_DP_SIZE
-                        + ", not "
-                        + text);
+                "--dp-size takes a whole number from 1 to %s, not %s"
+                        .formatted(WorkerSpec.MAX_DP_SIZE, text));
     }
 
     private static long size(String text) {

@@ -197,13 +197,8 @@ final class Values {
             throw TemplateException.unsupported("comparing views of dicts");
         }
         throw TemplateException.failed(
-                "'"
-                        + op
-                        + "' not supported between instances of '"
-                        + typeName(a)
-                        + "' and '"
-                        + typeName(b)
-                        + "'");
+                "'%s' not supported between instances of '%s' and '%s'"
+                        .formatted(op, typeName(a), typeName(b)));
     }
 
     private static boolean ordered(String op, List<?> a, List<?> b, Run run) {

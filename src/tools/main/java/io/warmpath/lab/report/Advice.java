@@ -69,16 +69,9 @@ public final class Advice {
 
     /** The gain is in a comment, so that all of it can be pasted. */
     private String set(String best) {
-        return "# "
-                + percent(against(best, have))
-                + " "
-                + goalName
-                + " against "
-                + have
-                + ", "
-                + seeds()
-                + "\n"
-                + snippets.get(best);
+        return "# %s %s against %s, %s\n%s"
+                .formatted(
+                        percent(against(best, have)), goalName, have, seeds(), snippets.get(best));
     }
 
     /** Why what gained most is not enough. */
@@ -94,19 +87,8 @@ public final class Advice {
                                 : gain.isWithinSpread()
                                         ? "which is within the spread over seeds"
                                         : "which is less than 1 %";
-        return "keep "
-                + have
-                + ": the best of the others, "
-                + most
-                + ", changes "
-                + goalName
-                + " by "
-                + percent(gain)
-                + " ("
-                + seeds()
-                + "), "
-                + why
-                + ".\n";
+        return "keep %s: the best of the others, %s, changes %s by %s (%s), %s.\n"
+                .formatted(have, most, goalName, percent(gain), seeds(), why);
     }
 
     private static boolean isBetter(Paired change) {

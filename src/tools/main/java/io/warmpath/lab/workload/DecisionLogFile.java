@@ -185,12 +185,9 @@ public final class DecisionLogFile {
                     blockTokens = blockTokens == 0 ? r.blockTokens : blockTokens;
                     if (blockTokens != r.blockTokens) {
                         throw new IllegalArgumentException(
-                                file
-                                        + " has blocks of "
-                                        + blockTokens
-                                        + " and of "
-                                        + r.blockTokens
-                                        + " tokens; the lab's engines have blocks of one size");
+                                ("%s has blocks of %s and of %s tokens; the lab's engines"
+                                                + " have blocks of one size")
+                                        .formatted(file, blockTokens, r.blockTokens));
                     }
                 }
             }
