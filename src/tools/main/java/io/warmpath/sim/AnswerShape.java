@@ -101,14 +101,13 @@ interface AnswerShape {
 
     /** The members of an error, which engines wrap differently. */
     static String errorMembers(int status, String type, String message, @Nullable String param) {
-        return "\"message\":"
-                + quoted(message)
-                + ",\"type\":"
-                + quoted(type)
-                + ",\"param\":"
-                + (param == null ? "null" : quoted(param))
-                + ",\"code\":"
-                + status;
+        return """
+                "message":%s,"type":%s,"param":%s,"code":%s"""
+                .formatted(
+                        quoted(message),
+                        quoted(type),
+                        param == null ? "null" : quoted(param),
+                        status);
     }
 
     /** Object name of a stream's events. */

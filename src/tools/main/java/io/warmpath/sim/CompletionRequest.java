@@ -273,10 +273,8 @@ record CompletionRequest(
                     || id.longValue() < 0
                     || id.longValue() > 0xffffffffL) {
                 throw new Malformed(
-                        field
-                                + "["
-                                + i
-                                + "] must be a token id; batches of prompts are not served.");
+                        "%s[%s] must be a token id; batches of prompts are not served."
+                                .formatted(field, i));
             }
             tokens[i] = (int) id.longValue();
         }

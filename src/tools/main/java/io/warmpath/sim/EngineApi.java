@@ -233,13 +233,13 @@ final class EngineApi {
                     ids ->
                             exchange.json(
                                     200,
-                                    "{\"count\":"
-                                            + ids.length
-                                            + ",\"max_model_len\":"
-                                            + options.maxModelLength()
-                                            + ",\"tokens\":"
-                                            + Arrays.toString(ids).replace(" ", "")
-                                            + ",\"token_strs\":null}"));
+                                    """
+                                            {"count":%s,"max_model_len":%s,"tokens":%s,\
+                                            "token_strs":null}"""
+                                            .formatted(
+                                                    ids.length,
+                                                    options.maxModelLength(),
+                                                    Arrays.toString(ids).replace(" ", ""))));
         } catch (Malformed e) {
             reject(exchange, e.text(), null);
         }

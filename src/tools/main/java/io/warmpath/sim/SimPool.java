@@ -144,13 +144,12 @@ public final class SimPool implements AutoCloseable {
     }
 
     private String there() {
-        return "{\"ok\":true,\"error\":null,\"values\":[{\"size_\":"
-                + VALUE_BYTES
-                + ",\"buffer_address_\":140245678,\"protocol_\":\"tcp\","
-                + "\"transport_endpoint_\":\""
-                + host
-                + ":15428\"}],\"disk_values\":null,\"local_disk_values\":null,"
-                + "\"nof_values\":null}";
+        return """
+                {"ok":true,"error":null,"values":[{"size_":%s,\
+                "buffer_address_":140245678,"protocol_":"tcp",\
+                "transport_endpoint_":"%s:15428"}],"disk_values":null,\
+                "local_disk_values":null,"nof_values":null}"""
+                .formatted(VALUE_BYTES, host);
     }
 
     private static String missing() {

@@ -205,11 +205,8 @@ public final class KvCache {
             if (!pins.has(next)) {
                 if (pins.full()) {
                     rejected =
-                            "Pin budget exhausted ("
-                                    + pins.size() * blockSize
-                                    + "/"
-                                    + pins.most() * blockSize
-                                    + " tokens pinned)";
+                            "Pin budget exhausted (%s/%s tokens pinned)"
+                                    .formatted(pins.size() * blockSize, pins.most() * blockSize);
                     break;
                 }
                 if (!next.host && !next.copying) {

@@ -224,15 +224,10 @@ public final class DecodeHalf implements Half, AutoCloseable {
                 scheduler.abort(sequence);
             }
             failed.accept(
-                    what
-                            + " failed for request rank=0 decode_req.req.rid='"
-                            + rid
-                            + "' decode_req.req.bootstrap_room="
-                            + meeting.room()
-                            + " with exception KVTransferError(bootstrap_room="
-                            + meeting.room()
-                            + "): "
-                            + why);
+                    ("%s failed for request rank=0 decode_req.req.rid='%s'"
+                                    + " decode_req.req.bootstrap_room=%s with exception"
+                                    + " KVTransferError(bootstrap_room=%s): %s")
+                            .formatted(what, rid, meeting.room(), meeting.room(), why));
         }
 
         @Override

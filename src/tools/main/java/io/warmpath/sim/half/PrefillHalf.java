@@ -75,16 +75,14 @@ public final class PrefillHalf implements Half {
         }
         exchange.json(
                 200,
-                "{\"attn_tp_size\": 1, \"attn_cp_size\": 1, \"dp_size\": "
-                        + ranks
-                        + ", \"pp_size\": 1, \"page_size\": "
-                        + pageSize
-                        + ", \"kv_cache_dtype\": \"auto\", \"follow_bootstrap_room\": true,"
-                        + " \"enable_dsa_cache_layer_split\": false,"
-                        + " \"decode_allocation_policy\": \"early\","
-                        + " \"enable_kv_cache_sharding\": false, \"prefill_http_port\": "
-                        + httpPort
-                        + "}");
+                """
+                        {"attn_tp_size": 1, "attn_cp_size": 1, "dp_size": %s,\
+                         "pp_size": 1, "page_size": %s, "kv_cache_dtype": "auto",\
+                         "follow_bootstrap_room": true,\
+                         "enable_dsa_cache_layer_split": false,\
+                         "decode_allocation_policy": "early",\
+                         "enable_kv_cache_sharding": false, "prefill_http_port": %s}"""
+                        .formatted(ranks, pageSize, httpPort));
     }
 
     /** An engine that decodes has pages for what comes into this room. */
@@ -190,14 +188,10 @@ public final class PrefillHalf implements Half {
         }
 
         private String words(String why) {
-            return "Prefill bootstrap failed for request rank=0 req.rid='"
-                    + rid
-                    + "' req.bootstrap_room="
-                    + number
-                    + " with exception KVTransferError(bootstrap_room="
-                    + number
-                    + "): "
-                    + why;
+            return ("Prefill bootstrap failed for request rank=0 req.rid='%s'"
+                            + " req.bootstrap_room=%s with exception"
+                            + " KVTransferError(bootstrap_room=%s): %s")
+                    .formatted(rid, number, number, why);
         }
 
         @Override
@@ -226,13 +220,9 @@ public final class PrefillHalf implements Half {
             if (room != null && room.decode != null) {
                 room.decode.json(
                         200,
-                        "{\"cached\":"
-                                + cached
-                                + ",\"host\":"
-                                + loaded
-                                + ",\"tokens\":"
-                                + promptTokens
-                                + "}");
+                        """
+                                {"cached":%s,"host":%s,"tokens":%s}"""
+                                .formatted(cached, loaded, promptTokens));
             }
             answer.started(cached, loaded);
             answer.token(0);

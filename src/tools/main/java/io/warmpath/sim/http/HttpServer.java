@@ -89,11 +89,8 @@ public final class HttpServer {
                         .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException(
-                    "cannot listen on "
-                            + address.getHostString()
-                            + ":"
-                            + address.getPort()
-                            + "; choose another --port",
+                    "cannot listen on %s:%s; choose another --port"
+                            .formatted(address.getHostString(), address.getPort()),
                     bound.cause());
         }
         return bound.channel();

@@ -44,14 +44,12 @@ final class EngineMemory<J extends Job> {
     void require(Job job) {
         if (blocksOf(job) > cache.capacity()) {
             throw new IllegalArgumentException(
-                    "a request of "
-                            + job.promptTokens
-                            + " and "
-                            + job.answerTokens
-                            + " tokens does not fit into "
-                            + cache.capacity()
-                            + " blocks of "
-                            + blockTokens);
+                    "a request of %s and %s tokens does not fit into %s blocks of %s"
+                            .formatted(
+                                    job.promptTokens,
+                                    job.answerTokens,
+                                    cache.capacity(),
+                                    blockTokens));
         }
     }
 

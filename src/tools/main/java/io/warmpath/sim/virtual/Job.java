@@ -45,10 +45,8 @@ public class Job {
     public Job(int[] blocks, int promptTokens, int answerTokens) {
         if (promptTokens < 1 || answerTokens < 1) {
             throw new IllegalArgumentException(
-                    "a request has at least one token in and out, not "
-                            + promptTokens
-                            + " and "
-                            + answerTokens);
+                    "a request has at least one token in and out, not %s and %s"
+                            .formatted(promptTokens, answerTokens));
         }
         this.blocks = blocks;
         this.places = new int[blocks.length];
