@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.virtual.EngineModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -214,11 +215,9 @@ final class EngineFile {
                 .forEach(
                         (key, value) ->
                                 out.append(
-                                        String.format(
-                                                Locale.ROOT,
+                                        plain(
                                                 "%-38s # %s%n",
-                                                key + ": " + plain(value),
-                                                about(key))));
+                                                key + ": " + plain(value), about(key))));
         return out.toString();
     }
 

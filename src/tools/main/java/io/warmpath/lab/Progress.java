@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.function.LongSupplier;
@@ -33,8 +35,7 @@ final class Progress {
         double part = Math.min(1, done / all);
         double seconds = (nanoTime.getAsLong() - began) / 1e9;
         int filled = (int) (part * WIDTH);
-        String left =
-                part > 0 ? String.format(Locale.ROOT, "%.0f s left", seconds / part - seconds) : "";
+        String left = part > 0 ? plain("%.0f s left", seconds / part - seconds) : "";
         to.printf(
                 Locale.ROOT,
                 "\r[%s%s] %3.0f %%  %-12s %-34.34s",

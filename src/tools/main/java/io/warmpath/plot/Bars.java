@@ -1,5 +1,7 @@
 package io.warmpath.plot;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
@@ -123,6 +125,6 @@ public final class Bars {
 
     private static String number(double value) {
         int digits = value == Math.rint(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2;
-        return String.format(Locale.ROOT, "%." + digits + "f", value);
+        return plain("%." + digits + "f", value);
     }
 }

@@ -1,10 +1,11 @@
 package io.warmpath.sim;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.http.SimExchange;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.IntSupplier;
@@ -54,13 +55,10 @@ final class LoadsPage {
                 loads.add(load(r, sections, now));
             }
         }
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "{\"timestamp\":%.3f,\"version\":\"%s\",\"accelerator\":\"simulated\","
                         + "\"num_accelerators\":1,\"loads\":%s}",
-                now,
-                EngineInfo.SGLANG_VERSION,
-                loads);
+                now, EngineInfo.SGLANG_VERSION, loads);
     }
 
     private String load(int number, Set<String> sections, double now) {
@@ -70,8 +68,7 @@ final class LoadsPage {
         long queried = rank.scheduler().counters().queriedTokens();
         StringBuilder json = new StringBuilder(512);
         json.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "{\"dp_rank\":%d,\"timestamp\":%.3f,\"num_running_reqs\":%d,"
                                 + "\"num_waiting_reqs\":%d,\"num_used_tokens\":%d,"
                                 + "\"num_total_tokens\":%d,\"max_total_num_tokens\":%d,"
@@ -102,8 +99,7 @@ final class LoadsPage {
         if (d != null && (all || sections.contains("disagg"))) {
             boolean decodes = d.mode() == Disaggregation.Mode.DECODE;
             json.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             ",\"disaggregation\":{\"mode\":\"%s\","
                                     + "\"prefill_bootstrap_queue_reqs\":%d,"
                                     + "\"prefill_inflight_queue_reqs\":0,"

@@ -1,5 +1,7 @@
 package io.warmpath.tools;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.capture.CaptureException;
@@ -153,8 +155,7 @@ public final class CaptureMain {
 
     private static String line(CaptureRow row) {
         if (!row.comparable()) {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "%-6s %4s %6d %9s %8s  %-20s  %s: %s",
                     row.id(),
                     "-",
@@ -170,8 +171,7 @@ public final class CaptureMain {
         int host = Tier.HOST.number();
         int disk = Tier.DISK.number();
         int external = Tier.EXTERNAL.number();
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "%-6s %4s %6d %9d %8s  %-20s  %s%s",
                 row.id(),
                 row.rank() < 0 ? "?" : row.rank(),

@@ -1,10 +1,11 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
@@ -155,17 +156,10 @@ public final class ComplaintTable {
             for (String p : policies) {
                 double value = mean(results, c, p);
                 double ratio = value / bad;
-                cells.add(
-                        String.format(
-                                Locale.ROOT,
-                                "%s (%.2f%s)",
-                                number(value),
-                                ratio,
-                                c.isKept(ratio) ? "" : "*"));
+                cells.add(plain("%s (%.2f%s)", number(value), ratio, c.isKept(ratio) ? "" : "*"));
             }
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "| %s | %s | %s | %s | %s %.2f | %s |%n",
                             c.scenario(),
                             c.measure(),
@@ -179,7 +173,7 @@ public final class ComplaintTable {
     }
 
     private static String number(double value) {
-        return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
+        return plain(value < 100 ? "%.1f" : "%,.0f", value);
     }
 
     private static double mean(List<Result> results, Complaint c, String policy) {

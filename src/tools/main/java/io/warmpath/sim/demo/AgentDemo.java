@@ -1,5 +1,7 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
@@ -8,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -141,7 +142,7 @@ final class AgentDemo {
     private static DemoTable leads(List<AgentScore> scores) {
         List<String> head = new ArrayList<>(List.of("median of a lead's turn"));
         for (int n = 1; n <= scores.getFirst().lead().size(); n++) {
-            head.add(String.format(Locale.ROOT, "%d", n));
+            head.add(plain("%d", n));
         }
         head.add("others");
         List<List<String>> rows = new ArrayList<>();

@@ -1,7 +1,8 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -61,9 +62,7 @@ final class LiveTable {
     }
 
     private void line(Object... columns) {
-        String line =
-                String.format(
-                        Locale.ROOT, "%4s %4s  %-4.4s %6s %5s %5s %5s %9s %8s%s %s %8s", columns);
+        String line = plain("%4s %4s  %-4.4s %6s %5s %5s %5s %9s %8s%s %s %8s", columns);
         terminal.say("%s", line.stripTrailing());
     }
 
@@ -84,7 +83,7 @@ final class LiveTable {
             return;
         }
         boolean sooner = p.timeToFirstToken().compareTo(other.timeToFirstToken()) < 0;
-        String first = String.format(Locale.ROOT, "%8s", StageRun.millis(p.timeToFirstToken()));
+        String first = plain("%8s", StageRun.millis(p.timeToFirstToken()));
         line(
                 turn.conversation() + 1,
                 turn.number() + 1,

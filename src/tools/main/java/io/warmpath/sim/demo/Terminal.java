@@ -1,5 +1,7 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.io.Console;
 import java.io.PrintStream;
 import java.util.Locale;
@@ -93,13 +95,8 @@ final class Terminal {
         }
 
         private String line() {
-            return String.format(
-                    Locale.ROOT,
-                    "%s: %d of %d, %.1f s",
-                    what,
-                    done,
-                    steps,
-                    (System.nanoTime() - began) / 1e9);
+            return plain(
+                    "%s: %d of %d, %.1f s", what, done, steps, (System.nanoTime() - began) / 1e9);
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.warmpath.sim.half;
 
+import static io.warmpath.plot.Plain.plain;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -12,7 +14,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -211,11 +212,9 @@ public final class DecodeHalf implements Half, AutoCloseable {
         }
 
         private String late() {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "Request %d timed out after %.1fs in KVPoll.WaitingForInput",
-                    meeting.room(),
-                    options.timeout().toMillis() / 1e3);
+                    meeting.room(), options.timeout().toMillis() / 1e3);
         }
 
         private void fail(String what, String why) {

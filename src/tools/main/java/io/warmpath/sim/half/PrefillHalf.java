@@ -1,12 +1,13 @@
 package io.warmpath.sim.half;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timers;
 import io.warmpath.sim.http.SimExchange;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -180,11 +181,9 @@ public final class PrefillHalf implements Half {
         }
 
         private String late() {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "Request %d timed out after %.1fs in KVPoll.Bootstrapping",
-                    number,
-                    options.timeout().toMillis() / 1e3);
+                    number, options.timeout().toMillis() / 1e3);
         }
 
         private String words(String why) {
