@@ -11,25 +11,14 @@ import java.util.StringJoiner;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only. */
-final class LoadsPage {
+/**
+ * SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only.
+ *
+ * @param rooms in which halves of requests are
+ */
+record LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock, IntSupplier rooms) {
     private static final Set<String> SECTIONS =
             Set.of("core", "memory", "spec", "lora", "disagg", "queues", "all");
-
-    private final SimOptions options;
-    private final List<Rank> ranks;
-    private final IntSupplier rooms;
-    private final InstantSource clock;
-
-    /**
-     * @param rooms in which halves of requests are
-     */
-    LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock, IntSupplier rooms) {
-        this.options = options;
-        this.ranks = ranks;
-        this.rooms = rooms;
-        this.clock = clock;
-    }
 
     void answer(SimExchange exchange) {
         String wanted = exchange.param("include");

@@ -9,15 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Gives each source to the feed that its endpoint belongs to. Any thread. */
-final class FeedsByEndpoint implements EventFeed {
-    private final EventFeed sockets;
-    private final PostedFeed posted;
-
-    FeedsByEndpoint(EventFeed sockets, PostedFeed posted) {
-        this.sockets = sockets;
-        this.posted = posted;
-    }
-
+record FeedsByEndpoint(EventFeed sockets, PostedFeed posted) implements EventFeed {
     @Override
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {

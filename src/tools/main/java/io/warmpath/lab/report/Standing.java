@@ -15,19 +15,10 @@ import java.util.function.Predicate;
 /**
  * One policy of ours against the rules of others: mean time to the first token, scenario by policy,
  * as a Markdown table; below it the geometric means of the ratios. Seeds are averaged.
+ *
+ * @param ours name of the policy that the others are compared with
  */
-public final class Standing {
-    private final List<Result> results;
-    private final String ours;
-
-    /**
-     * @param ours name of the policy that the others are compared with
-     */
-    public Standing(List<Result> results, String ours) {
-        this.results = results;
-        this.ours = ours;
-    }
-
+public record Standing(List<Result> results, String ours) {
     /** Empty unless there are results of ours and of at least one peer. */
     public String markdown() {
         List<String> peers = new ArrayList<>();
