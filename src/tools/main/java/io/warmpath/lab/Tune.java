@@ -134,14 +134,13 @@ final class Tune {
             int tokens = workload(c, true).blockTokens();
             if (tokens != first && flags.tuned.equals("kv")) {
                 throw new IllegalArgumentException(
-                        cells.getFirst().scenario().name()
-                                + " has blocks of "
-                                + first
-                                + " tokens and "
-                                + c.scenario().name()
-                                + " of "
-                                + tokens
-                                + "; weights in blocks belong to one size");
+                        ("%s has blocks of %s tokens and %s of %s; weights in blocks belong"
+                                        + " to one size")
+                                .formatted(
+                                        cells.getFirst().scenario().name(),
+                                        first,
+                                        c.scenario().name(),
+                                        tokens));
             }
         }
         return first;

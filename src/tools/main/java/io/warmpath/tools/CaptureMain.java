@@ -178,13 +178,9 @@ public final class CaptureMain {
                 row.promptTokens(),
                 row.predicted(),
                 (row.derived() ? "~" : "") + row.reported(),
-                t[gpu]
-                        + "+"
-                        + (t[host] - t[gpu])
-                        + "+"
-                        + (t[disk] - t[host])
-                        + "+"
-                        + (t[external] - t[disk]),
+                "%s+%s+%s+%s"
+                        .formatted(
+                                t[gpu], t[host] - t[gpu], t[disk] - t[host], t[external] - t[disk]),
                 row.step(),
                 row.cause() == null ? "" : "  <- " + row.cause().text());
     }

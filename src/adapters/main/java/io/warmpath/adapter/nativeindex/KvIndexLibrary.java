@@ -250,10 +250,9 @@ final class KvIndexLibrary {
             library = NativeLibrary.getInstance(file.toAbsolutePath().toString());
         } catch (UnsatisfiedLinkError e) {
             throw new NativeIndexException(
-                    file
-                            + " cannot be loaded on this machine ("
-                            + e.getMessage()
-                            + "); rebuild with `./warmpath native`",
+                    ("%s cannot be loaded on this machine (%s); rebuild with `./warmpath"
+                                    + " native`")
+                            .formatted(file, e.getMessage()),
                     e);
         }
         // The version is asked before anything else is bound: another ABI may lack functions.
@@ -286,12 +285,9 @@ final class KvIndexLibrary {
     static void requireAbi(Path file, int found) {
         if (found != KvLayout.ABI_VERSION) {
             throw new NativeIndexException(
-                    file
-                            + " has ABI "
-                            + Integer.toUnsignedString(found)
-                            + ", this gateway needs "
-                            + KvLayout.ABI_VERSION
-                            + "; rebuild with `./warmpath native`");
+                    "%s has ABI %s, this gateway needs %s; rebuild with `./warmpath native`"
+                            .formatted(
+                                    file, Integer.toUnsignedString(found), KvLayout.ABI_VERSION));
         }
     }
 
@@ -330,14 +326,13 @@ final class KvIndexLibrary {
                     .toPath();
         } catch (IOException e) {
             throw new NativeIndexException(
-                    "the gateway's jar has no "
-                            + Platform.RESOURCE_PREFIX
-                            + "/"
-                            + fileName()
-                            + " that can be unpacked ("
-                            + e.getMessage()
-                            + "); build it with `./warmpath native`, or name a built one with -D"
-                            + PATH_PROPERTY,
+                    ("the gateway's jar has no %s/%s that can be unpacked (%s); build it"
+                                    + " with `./warmpath native`, or name a built one with -D%s")
+                            .formatted(
+                                    Platform.RESOURCE_PREFIX,
+                                    fileName(),
+                                    e.getMessage(),
+                                    PATH_PROPERTY),
                     e);
         }
     }

@@ -93,21 +93,19 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         Optional<ChatTemplate> template = template(file, head, config, warnings);
         if (!config.overriding().isEmpty()) {
             warnings.add(
-                    file
-                            + ": tokenizer_config.json or added_tokens.json changes added tokens"
-                            + " of tokenizer.json ("
-                            + String.join(" ", config.overriding())
-                            + "); engines follow it, this gateway reads tokenizer.json only, so"
-                            + " prompts with these tokens are not found in the cache");
+                    ("%s: tokenizer_config.json or added_tokens.json changes added tokens of"
+                                    + " tokenizer.json (%s); engines follow it, this gateway reads"
+                                    + " tokenizer.json only, so prompts with these tokens are not"
+                                    + " found in the cache")
+                            .formatted(file, String.join(" ", config.overriding())));
         }
         TextTokenizer tokenizer = tokenizer(file, json, head, warnings);
         String whyNotSplit = head.whyNotSplit(tokenizer);
         if (!whyNotSplit.isEmpty()) {
             warnings.add(
-                    file
-                            + ": prompts are tokenised as a whole each time ("
-                            + whyNotSplit
-                            + "), which costs CPU in long conversations");
+                    ("%s: prompts are tokenised as a whole each time (%s), which costs CPU"
+                                    + " in long conversations")
+                            .formatted(file, whyNotSplit));
         }
         Optional<AddedTokens> splitOn =
                 whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
@@ -196,10 +194,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                                     .orElse(null)));
         } catch (TemplateException e) {
             warnings.add(
-                    file
-                            + ": the chat template cannot be used, "
-                            + e.getMessage()
-                            + "; chats are routed by load alone, completions by their tokens");
+                    ("%s: the chat template cannot be used, %s; chats are routed by load"
+                                    + " alone, completions by their tokens")
+                            .formatted(file, e.getMessage()));
             return Optional.empty();
         }
     }

@@ -40,13 +40,12 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
             for (JsonNode condition : parent.path("conditions")) {
                 if (condition.path("status").asText().equals("False")) {
                     complaints.add(
-                            parent.path("parentRef").path("name").asText()
-                                    + " says that it is not "
-                                    + condition.path("type").asText()
-                                    + ": "
-                                    + condition.path("reason").asText()
-                                    + ", "
-                                    + condition.path("message").asText());
+                            "%s says that it is not %s: %s, %s"
+                                    .formatted(
+                                            parent.path("parentRef").path("name").asText(),
+                                            condition.path("type").asText(),
+                                            condition.path("reason").asText(),
+                                            condition.path("message").asText()));
                 }
             }
         }

@@ -155,9 +155,8 @@ public final class DecisionLogFile {
     private Recorded recorded(boolean closed) {
         if (models.size() > 1) {
             throw new IllegalArgumentException(
-                    file
-                            + " has requests for several models; choose one with --of-model: "
-                            + String.join(", ", models));
+                    "%s has requests for several models; choose one with --of-model: %s"
+                            .formatted(file, String.join(", ", models)));
         }
         List<LoggedRequest> whole = new ArrayList<>();
         int failed = 0;
