@@ -1,7 +1,6 @@
 package io.warmpath.lab;
 
-import static io.warmpath.plot.Plain.plain;
-
+import io.warmpath.plot.Plain;
 import io.warmpath.sim.virtual.EngineModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -215,7 +214,7 @@ final class EngineFile {
                 .forEach(
                         (key, value) ->
                                 out.append(
-                                        plain(
+                                        Plain.plain(
                                                 "%-38s # %s%n",
                                                 key + ": " + plain(value), about(key))));
         return out.toString();

@@ -196,11 +196,11 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens);
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens, request.prompt());
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens);
+            Explanation.addPrefill(
+                    own, decided.prefill().decision(), promptTokens, request.prompt());
         }
-        Explanation.addBeginning(own, decided.decision(), request.prompt());
         Explanation.addHints(
                 own,
                 request,
