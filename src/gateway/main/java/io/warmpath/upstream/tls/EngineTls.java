@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.net.KeyCertOptions;
@@ -114,7 +115,7 @@ public final class EngineTls {
                         .sslProvider(SslProvider.JDK)
                         .protocols("TLSv1.3", "TLSv1.2");
         if (!verify) {
-            builder.trustManager(new TrustAnyone());
+            builder.trustManager(InsecureTrustManagerFactory.INSTANCE);
         } else if (trust != null) {
             builder.trustManager(trust);
         }
