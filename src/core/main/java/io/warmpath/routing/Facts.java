@@ -26,17 +26,10 @@ final class Facts {
     /** Names of {@link #write}'s numbers, in order; blocks by {@link TierBlocks}. */
     static final List<String> NAMES =
             List.of(
-                    "gpu_blocks",
-                    "host_blocks",
-                    "disk_blocks",
-                    "external_blocks",
-                    "shared_blocks",
-                    "active_prefill_tokens",
-                    "active_blocks",
-                    "active_requests",
-                    "taint_factor",
-                    "pinned_blocks",
-                    "weight");
+                    ("gpu_blocks host_blocks disk_blocks external_blocks shared_blocks"
+                                    + " active_prefill_tokens active_blocks active_requests taint_factor"
+                                    + " pinned_blocks weight")
+                            .split(" ", -1));
 
     final RoutingRequest request;
     final BlockWeights weights;

@@ -19,15 +19,9 @@ import java.util.Set;
 final class ByteLevelBpe {
     private static final Set<String> FIELDS =
             Set.of(
-                    "version",
-                    "truncation",
-                    "padding",
-                    "added_tokens",
-                    "normalizer",
-                    "pre_tokenizer",
-                    "post_processor",
-                    "decoder",
-                    "model");
+                    ("version truncation padding added_tokens normalizer pre_tokenizer"
+                                    + " post_processor decoder model")
+                            .split(" ", -1));
 
     private final BpeParts parts = new BpeParts();
 

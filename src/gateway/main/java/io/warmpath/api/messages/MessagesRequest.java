@@ -35,31 +35,12 @@ final class MessagesRequest {
     /** Read here, or meant for Anthropic's servers only. All others are passed on as they are. */
     private static final Set<String> OURS =
             Set.of(
-                    "system",
-                    "messages",
-                    "tools",
-                    "tool_choice",
-                    "stop_sequences",
-                    "metadata",
-                    "thinking",
-                    "output_config",
-                    "output_format",
-                    "stream",
-                    "stream_options",
-                    "max_tokens",
-                    "max_completion_tokens",
-                    "chat_template_kwargs",
-                    "mcp_servers",
-                    "cache_control",
-                    "container",
-                    "context_management",
-                    "inference_geo",
-                    "service_tier",
-                    "speed",
-                    "anthropic_version",
-                    "anthropic_beta",
-                    "betas",
-                    "n");
+                    ("system messages tools tool_choice stop_sequences metadata thinking"
+                                    + " output_config output_format stream stream_options max_tokens"
+                                    + " max_completion_tokens chat_template_kwargs mcp_servers"
+                                    + " cache_control container context_management inference_geo"
+                                    + " service_tier speed anthropic_version anthropic_beta betas n")
+                            .split(" ", -1));
 
     private final JsonMembers body;
     private final Map<String, @Nullable Object> out = new LinkedHashMap<>();

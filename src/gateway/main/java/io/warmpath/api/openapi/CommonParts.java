@@ -23,17 +23,9 @@ public class CommonParts implements OASFilter {
 
     private static final List<String> HINTS =
             List.of(
-                    "RequestId",
-                    "Session",
-                    "Tenant",
-                    "Worker",
-                    "DpRank",
-                    "Priority",
-                    "PolicyClass",
-                    "Tolerations",
-                    "RequiredTaints",
-                    "PreferredTaints",
-                    "Explain");
+                    ("RequestId Session Tenant Worker DpRank Priority PolicyClass"
+                                    + " Tolerations RequiredTaints PreferredTaints Explain")
+                            .split(" ", -1));
 
     @Override
     public void filterOpenAPI(OpenAPI api) {

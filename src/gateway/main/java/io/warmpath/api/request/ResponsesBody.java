@@ -29,30 +29,12 @@ final class ResponsesBody {
     /** Members that change nothing of the prompt. */
     private static final Set<String> HARMLESS =
             Set.of(
-                    "model",
-                    "stream",
-                    "stream_options",
-                    "store",
-                    "metadata",
-                    "user",
-                    "safety_identifier",
-                    "temperature",
-                    "top_p",
-                    "top_k",
-                    "top_logprobs",
-                    "max_output_tokens",
-                    "max_tool_calls",
-                    "parallel_tool_calls",
-                    "tool_choice",
-                    "text",
-                    "include",
-                    "service_tier",
-                    "priority",
-                    "cache_salt",
-                    "prompt_cache_key",
-                    "prompt_cache_retention",
-                    "request_id",
-                    "nvext");
+                    ("model stream stream_options store metadata user safety_identifier"
+                                    + " temperature top_p top_k top_logprobs max_output_tokens"
+                                    + " max_tool_calls parallel_tool_calls tool_choice text include"
+                                    + " service_tier priority cache_salt prompt_cache_key"
+                                    + " prompt_cache_retention request_id nvext")
+                            .split(" ", -1));
 
     private static final Set<String> OF_A_MESSAGE =
             Set.of("type", "role", "content", "id", "status", "phase");

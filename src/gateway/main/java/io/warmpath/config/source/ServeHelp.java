@@ -30,16 +30,10 @@ public final class ServeHelp {
     /** What a first gateway needs, in the order in which one comes to need it. */
     private static final List<String> FIRST =
             List.of(
-                    "--worker",
-                    "--http-port",
-                    "--tokenizer",
-                    "--config",
-                    "--router-mode",
-                    "--service-discovery",
-                    "--api-key-file",
-                    "--admin-token-file",
-                    "--state-directory",
-                    "--log-level");
+                    ("--worker --http-port --tokenizer --config --router-mode"
+                                    + " --service-discovery --api-key-file --admin-token-file"
+                                    + " --state-directory --log-level")
+                            .split(" ", -1));
 
     private static final Pattern FIRST_SENTENCE = Pattern.compile("(.*?\\.)(?: [A-Z`].*)?");
 

@@ -70,15 +70,9 @@ record RelayFlags(
 
     private static final Set<String> OTHERS =
             Set.of(
-                    "--engine",
-                    "--replay",
-                    "--topic",
-                    "--dp-size",
-                    "--worker",
-                    "--worker-id",
-                    "--lease",
-                    "--field",
-                    "--ring-size");
+                    ("--engine --replay --topic --dp-size --worker --worker-id --lease"
+                                    + " --field --ring-size")
+                            .split(" ", -1));
 
     /**
      * @throws IllegalArgumentException saying which flag is wrong and what it takes
