@@ -22,9 +22,9 @@ public final class PolicyFile {
     private static final Set<String> BUCKET = Set.of("min_tokens", "bucket");
     private static final Set<String> CLASS =
             Set.of(
-                    ("name policy_family cache_bucket queue_policy quantum"
-                                    + " prefill_busy_threshold prefill_busy_threshold_frac"
-                                    + " request_queue_limit_per_worker raw_isl_token_queue_limit_per_worker"
+                    ("name policy_family cache_bucket queue_policy quantum prefill_busy_threshold"
+                                    + " prefill_busy_threshold_frac request_queue_limit_per_worker"
+                                    + " raw_isl_token_queue_limit_per_worker"
                                     + " cached_token_queue_limit_per_worker")
                             .split(" ", -1));
 

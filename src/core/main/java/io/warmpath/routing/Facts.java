@@ -27,8 +27,8 @@ final class Facts {
     static final List<String> NAMES =
             List.of(
                     ("gpu_blocks host_blocks disk_blocks external_blocks shared_blocks"
-                                    + " active_prefill_tokens active_blocks active_requests taint_factor"
-                                    + " pinned_blocks weight")
+                                    + " active_prefill_tokens active_blocks active_requests"
+                                    + " taint_factor pinned_blocks weight")
                             .split(" ", -1));
 
     final RoutingRequest request;

@@ -40,8 +40,8 @@ public record HiCacheMetadata(
             Set.of(
                     ("backend page_size tp_size pp_size is_mla_model is_eagle tp_lcm_size"
                                     + " should_split_heads extra_backend_tag master_server_address"
-                                    + " master_metrics_port model_name sglang_version kv_events_endpoint"
-                                    + " hicache_object_layout")
+                                    + " master_metrics_port model_name sglang_version"
+                                    + " kv_events_endpoint hicache_object_layout")
                             .split(" ", -1));
 
     /**

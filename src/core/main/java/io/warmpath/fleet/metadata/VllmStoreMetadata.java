@@ -34,8 +34,8 @@ public record VllmStoreMetadata(
 
     private static final Set<String> KNOWN =
             Set.of(
-                    ("block_size hash_seed model_name store_namespace cache_prefix"
-                                    + " tp_ranks pcp_ranks dcp_ranks pp_ranks groups master_server_address"
+                    ("block_size hash_seed model_name store_namespace cache_prefix tp_ranks"
+                                    + " pcp_ranks dcp_ranks pp_ranks groups master_server_address"
                                     + " master_metrics_port")
                             .split(" ", -1));
 

@@ -33,10 +33,10 @@ public final class WorkerFields {
 
     private static final Set<String> KEYS =
             Set.of(
-                    ("url name id kind models block-size dp-size events-endpoint"
-                                    + " replay-endpoint events-bind topic taints labels"
-                                    + " max-num-batched-tokens total-kv-blocks priority pins weight role"
-                                    + " bootstrap-port sglang-hicache-mooncake vllm-mooncake-store")
+                    ("url name id kind models block-size dp-size events-endpoint replay-endpoint"
+                                    + " events-bind topic taints labels max-num-batched-tokens"
+                                    + " total-kv-blocks priority pins weight role bootstrap-port"
+                                    + " sglang-hicache-mooncake vllm-mooncake-store")
                             .split(" ", -1));
 
     private final Map<String, Object> fields = new LinkedHashMap<>();

@@ -38,8 +38,8 @@ final class SessionForm implements EngineForm {
     /** Members that are in the ids, in the answer's form, or said in another way. */
     private static final Set<String> READ_ELSEWHERE =
             Set.of(
-                    ("model messages prompt stream stream_options user nvext cache_salt"
-                                    + " priority chat_template_kwargs reasoning_effort routed_dp_rank")
+                    ("model messages prompt stream stream_options user nvext cache_salt priority"
+                                    + " chat_template_kwargs reasoning_effort routed_dp_rank")
                             .split(" ", -1));
 
     /** Sampling parameters, and what {@code /generate} calls them. */

@@ -36,10 +36,11 @@ final class MessagesRequest {
     private static final Set<String> OURS =
             Set.of(
                     ("system messages tools tool_choice stop_sequences metadata thinking"
-                                    + " output_config output_format stream stream_options max_tokens"
-                                    + " max_completion_tokens chat_template_kwargs mcp_servers"
-                                    + " cache_control container context_management inference_geo"
-                                    + " service_tier speed anthropic_version anthropic_beta betas n")
+                                    + " output_config output_format stream stream_options"
+                                    + " max_tokens max_completion_tokens chat_template_kwargs"
+                                    + " mcp_servers cache_control container context_management"
+                                    + " inference_geo service_tier speed anthropic_version"
+                                    + " anthropic_beta betas n")
                             .split(" ", -1));
 
     private final JsonMembers body;

@@ -30,8 +30,8 @@ public final class ContinuedBody {
     /** What makes an engine follow a grammar. */
     private static final Set<String> GRAMMARS =
             Set.of(
-                    ("structured_outputs guided_json guided_regex guided_choice"
-                                    + " guided_grammar json_schema regex ebnf structural_tag grammar")
+                    ("structured_outputs guided_json guided_regex guided_choice guided_grammar"
+                                    + " json_schema regex ebnf structural_tag grammar")
                             .split(" ", -1));
 
     /** What an engine keeps, or another one has prepared for it. */

@@ -36,10 +36,10 @@ final class Attributes {
     /** Methods of Python's values that are not there yet; calls of them are refused at load. */
     static final Set<String> NOT_YET =
             Set.of(
-                    ("casefold encode expandtabs format_map fromkeys isidentifier"
-                                    + " isnumeric isprintable istitle maketrans swapcase translate"
-                                    + " as_integer_ratio bit_count bit_length conjugate from_bytes to_bytes"
-                                    + " fromhex is_integer striptags unescape isdisjoint")
+                    ("casefold encode expandtabs format_map fromkeys isidentifier isnumeric"
+                                    + " isprintable istitle maketrans swapcase translate"
+                                    + " as_integer_ratio bit_count bit_length conjugate from_bytes"
+                                    + " to_bytes fromhex is_integer striptags unescape isdisjoint")
                             .split(" ", -1));
 
     private Attributes() {}
