@@ -131,16 +131,7 @@ public final class CaptureMain {
 
     private static void print(CaptureReport report, PrintStream out) {
         out.printf(Locale.ROOT, "%s  (%s)%n", report.file(), report.engine());
-        out.printf(
-                Locale.ROOT,
-                "%-6s %4s %6s %9s %8s  %-20s  %s%n",
-                "id",
-                "rank",
-                "prompt",
-                "predicted",
-                "reported",
-                "gpu+host+disk+ext",
-                "step, cause");
+        out.println("id     rank prompt predicted reported  gpu+host+disk+ext     step, cause");
         for (CaptureRow row : report.rows()) {
             out.println(line(row));
         }

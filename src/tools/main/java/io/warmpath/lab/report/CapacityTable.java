@@ -29,17 +29,8 @@ public final class CapacityTable {
             Map<String, List<Capacity>> policies = policies(found, scenario);
             out.append(scenario).append(": ").append(limits(policies)).append('\n');
             out.append(
-                    plain(
-                            "  %-16s %10s %15s %13s %12s %8s %8s %8s %8s%n",
-                            "policy",
-                            "requests/s",
-                            "over seeds",
-                            "/ " + BASE,
-                            "/ best peer",
-                            "binds",
-                            "ttft ms",
-                            "itl ms",
-                            "rate"));
+                    "  policy           requests/s      over seeds / round-robin  / best peer"
+                            + "    binds  ttft ms   itl ms     rate\n");
             double base = policies.containsKey(BASE) ? mean(policies.get(BASE)) : Double.NaN;
             double peer =
                     policies.entrySet().stream()

@@ -25,10 +25,8 @@ public final class ResultTable {
                 (title, policies) -> {
                     out.append(title).append('\n');
                     out.append(
-                            plain(
-                                    "  %-16s %9s %9s %9s %9s %7s %9s %7s %6s %6s %6s%n",
-                                    "policy", "ttft ms", "p90", "p99", "e2e ms", "itl ms",
-                                    "itl p99", "good/s", "hit", "most", ">5 s"));
+                            "  policy             ttft ms       p90       p99    e2e ms"
+                                    + "  itl ms   itl p99  good/s    hit   most   >5 s\n");
                     policies.forEach((name, of) -> out.append(line(name, of)));
                 });
         return out.toString();

@@ -33,32 +33,10 @@ final class LiveTable {
                 "Each turn with %s: tokens found, and how right that was; last, when the", shown);
         terminal.say("same turn had its first token with %s.", compared);
         terminal.say("");
-        line(
-                "",
-                "",
-                "",
-                "prompt",
-                "on",
-                "in",
-                "in",
-                "predicted",
-                "reported",
-                "  ",
-                "   first",
-                "first");
-        line(
-                "chat",
-                "turn",
-                "eng.",
-                "tokens",
-                "GPU",
-                "host",
-                "pool",
-                "cached",
-                "cached",
-                "  ",
-                "   token",
-                "token");
+        terminal.say(
+                "                prompt    on    in    in predicted reported      first    first");
+        terminal.say(
+                "chat turn  eng. tokens   GPU  host  pool    cached   cached      token    token");
     }
 
     private void line(Object... columns) {
