@@ -30,9 +30,7 @@ public final class PolicyFile {
 
     private PolicyFile() {}
 
-    /**
-     * @param policies of models without their own; null when the file has none
-     */
+    /** {@code policies}: of models without their own; null when the file has none. */
     public record Content(@Nullable Policies policies, Map<String, Policies> perModel) {}
 
     /**

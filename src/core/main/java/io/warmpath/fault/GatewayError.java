@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What can go wrong between a client and an engine.
- *
- * <p>Each kind knows the HTTP status the client sees, the OpenAI error type and code, whether
- * nothing has been done yet that a second try could repeat, and a message that names the thing and
- * the next step. Messages never contain an engine's address. Immutable, safe to share.
+ * What can go wrong between a client and an engine. Each kind knows the HTTP status the client
+ * sees, the OpenAI error type and code, whether nothing has been done yet that a second try could
+ * repeat, and a message that names the thing and the next step. Messages never contain an engine's
+ * address. Immutable, safe to share.
  */
 public sealed interface GatewayError {
     /** What all errors of this kind have in common. */
@@ -335,11 +334,7 @@ public sealed interface GatewayError {
         }
     }
 
-    /**
-     * So many readers follow the decisions already.
-     *
-     * @param most readers
-     */
+    /** So many readers follow the decisions already. {@code most}: readers. */
     record TooManyStreams(int most) implements GatewayError {
         @Override
         public String message() {

@@ -41,9 +41,7 @@ public record EngineAddress(
     /** The kernel's limit for the name of a socket file, without the zero behind it. */
     private static final int MAX_SOCKET_BYTES = 107;
 
-    /**
-     * @param base as {@link #checked} returns it
-     */
+    /** {@code base}: as {@link #checked} returns it. */
     public static EngineAddress of(URI base) {
         if (UNIX.equals(base.getScheme())) {
             return new EngineAddress(false, false, base.getPath(), "localhost", 0, "localhost", "");

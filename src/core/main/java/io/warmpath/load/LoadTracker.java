@@ -63,9 +63,7 @@ public final class LoadTracker implements LoadBook {
         this(nanoTime, options, secret, BookingListener.NONE);
     }
 
-    /**
-     * @param listener told of this gateway's own bookings
-     */
+    /** {@code listener}: told of this gateway's own bookings. */
     public LoadTracker(
             LongSupplier nanoTime, LoadOptions options, long secret, BookingListener listener) {
         this.nanoTime = nanoTime;

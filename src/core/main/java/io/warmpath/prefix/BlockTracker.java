@@ -2,12 +2,10 @@ package io.warmpath.prefix;
 
 /**
  * Which back end is taken to hold which blocks, from the prompts that were sent there. For one
- * model and one block size; no events needed.
- *
- * <p>The rules are those of the vLLM cache-aware policy ({@code src/docs/block-tracker.md}). Any
- * thread; calls wait for each other for microseconds at most, {@link #join} and {@link #leave}
- * until no other call is inside. A closed tracker refuses every call with {@link
- * IllegalStateException}.
+ * model and one block size; no events needed. The rules are those of the vLLM cache-aware policy
+ * ({@code src/docs/block-tracker.md}). Any thread; calls wait for each other for microseconds at
+ * most, {@link #join} and {@link #leave} until no other call is inside. A closed tracker refuses
+ * every call with {@link IllegalStateException}.
  */
 public interface BlockTracker extends AutoCloseable {
     /** How a block is told from others. */
@@ -81,9 +79,7 @@ public interface BlockTracker extends AutoCloseable {
 
     /**
      * Drops the least recently used blocks of every back end that has more than {@link
-     * Options#maxBlocks}; to be called now and then, other calls come in between.
-     *
-     * @return how many
+     * Options#maxBlocks}; to be called now and then, other calls come in between. Returns how many.
      */
     long evict();
 

@@ -16,11 +16,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one candidate after the other, for the cost models.
- *
- * <p>One per decision, one thread; read again for each candidate, so that a decision over a
- * thousand ranks makes no thousand objects. Depths are cumulative blocks of the candidate's own
- * size.
+ * What is known of one candidate after the other, for the cost models. One per decision, one
+ * thread; read again for each candidate, so that a decision over a thousand ranks makes no thousand
+ * objects. Depths are cumulative blocks of the candidate's own size.
  */
 final class Facts {
     /** Names of {@link #write}'s numbers, in order; blocks by {@link TierBlocks}. */

@@ -44,9 +44,7 @@ record StatusEndpoints(
     }
 
     /**
-     * One entry of that list.
-     *
-     * @param asked name of it; 404 when it is not listed for the client
+     * One entry of that list. {@code asked}: name of it; 404 when it is not listed for the client.
      */
     void model(RoutingContext rc, @Nullable Visit visit, String asked) {
         for (ModelName model : names.listed(fleet.snapshot())) {

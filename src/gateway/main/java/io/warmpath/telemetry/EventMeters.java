@@ -21,9 +21,7 @@ public final class EventMeters {
         this.counters = counters;
     }
 
-    /**
-     * @param inState how many sources are in a state now
-     */
+    /** {@code inState}: how many sources are in a state now. */
     public static void bind(
             MeterRegistry registry, EventCounters counters, ToIntFunction<EventView> inState) {
         for (EventView state : EventView.ofSources()) {

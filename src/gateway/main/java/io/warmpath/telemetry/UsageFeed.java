@@ -28,9 +28,7 @@ public record UsageFeed(
     /** How long a rank takes to compute the first tokens of a prompt. */
     @FunctionalInterface
     public interface PrefillTime {
-        /**
-         * @return milliseconds
-         */
+        /** Returns milliseconds. */
         double of(Candidate rank, long tokens);
     }
 

@@ -41,10 +41,9 @@ import java.time.Instant;
 import java.util.UUID;
 
 /**
- * Every part of a running gateway, built from the configuration and put together here only.
- *
- * <p>{@link #start} and {@link #close} once each, not on an event loop. Closing goes against the
- * order of building: the parts that use the index end before the index.
+ * Every part of a running gateway, built from the configuration and put together here only. {@link
+ * #start} and {@link #close} once each, not on an event loop. Closing goes against the order of
+ * building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
     private final OverlapParts caches;

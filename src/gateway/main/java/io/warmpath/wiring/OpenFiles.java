@@ -47,11 +47,7 @@ record OpenFiles(long limit, long open) {
                                 .formatted(limit, LEAST));
     }
 
-    /**
-     * How many connections clients may have.
-     *
-     * @param wanted 0: as many as there is room for
-     */
+    /** How many connections clients may have. {@code wanted}: 0: as many as there is room for. */
     int clients(int wanted) {
         long spare = Math.max(LEAST_SPARE, limit / SPARE_PART);
         int room = (int) Math.clamp((limit - open - spare) / 2, 1L, Integer.MAX_VALUE);

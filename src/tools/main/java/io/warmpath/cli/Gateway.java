@@ -33,9 +33,7 @@ final class Gateway {
     private final String base;
     private final Optional<AdminToken> token;
 
-    /**
-     * @param base {@code http} or {@code https}, without a slash at its end
-     */
+    /** {@code base}: {@code http} or {@code https}, without a slash at its end. */
     Gateway(String base, Optional<AdminToken> token) {
         this.base = base;
         this.token = token;
@@ -86,9 +84,7 @@ final class Gateway {
         throw refused(method + " " + path.replaceFirst("\\?.*", ""), answer);
     }
 
-    /**
-     * @param json null for what is no JSON
-     */
+    /** {@code json}: null for what is no JSON. */
     private record Answer(int status, @Nullable JsonNode json, boolean empty) {
         JsonNode tree() {
             return json == null ? MissingNode.getInstance() : json;

@@ -40,10 +40,7 @@ final class PressureCurve {
         }
     }
 
-    /**
-     * @param edge from this load on queues grow
-     * @param points at parts of it
-     */
+    /** {@code edge}: from this load on queues grow. {@code points}: at parts of it. */
     record Found(double edge, List<Point> points) {
         /** The part of the edge at which the pressure is 1, between the points nearest to it. */
         double one() {

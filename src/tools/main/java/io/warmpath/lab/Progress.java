@@ -15,19 +15,14 @@ final class Progress {
     private final LongSupplier nanoTime;
     private final long began;
 
-    /**
-     * @param to null: nothing is shown
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code to}: null: nothing is shown. {@code nanoTime}: as {@link System#nanoTime}. */
     Progress(@Nullable PrintStream to, LongSupplier nanoTime) {
         this.to = to;
         this.nanoTime = nanoTime;
         this.began = nanoTime.getAsLong();
     }
 
-    /**
-     * @param done of {@code all}; in whatever unit, as long as equal parts take equal time
-     */
+    /** {@code done}: of {@code all}; in whatever unit, as long as equal parts take equal time. */
     void show(double done, double all, String what) {
         if (to == null) {
             return;

@@ -20,10 +20,9 @@ import java.util.SplittableRandom;
 
 /**
  * Searches weights on the first conversations of the workloads, then plays the rest with them and
- * beside them. One thread, used once; equal flags give equal reports.
- *
- * <p>A cell is a scenario, a load and a seed. Training has seeds 1 to N, the held-back part the N
- * after them; each seed is another draw of four fifths of the conversations, at the rate of all.
+ * beside them. One thread, used once; equal flags give equal reports. A cell is a scenario, a load
+ * and a seed. Training has seeds 1 to N, the held-back part the N after them; each seed is another
+ * draw of four fifths of the conversations, at the rate of all.
  */
 final class Tune {
     /** What to make small. */

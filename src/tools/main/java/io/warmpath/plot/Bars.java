@@ -35,16 +35,12 @@ public final class Bars {
      */
     public record Bar(String name, double low, double value, double high, String note) {}
 
-    /**
-     * @param names of the legend, different ones
-     */
+    /** {@code names}: of the legend, different ones. */
     public Bars(List<String> names) {
         this.names = List.copyOf(names);
     }
 
-    /**
-     * @throws IllegalArgumentException when a bar's name is not in the legend
-     */
+    /** Throws {@link IllegalArgumentException} when a bar's name is not in the legend. */
     public void panel(String title, String about, List<Bar> bars) {
         int left = panels++ * PANEL;
         double most = bars.stream().mapToDouble(Bar::high).max().orElse(0);

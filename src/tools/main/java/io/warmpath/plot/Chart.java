@@ -24,17 +24,13 @@ public final class Chart {
     private final List<double[]> lines = new ArrayList<>();
     private double most;
 
-    /**
-     * @param x ascending
-     */
+    /** {@code x}: ascending. */
     public Chart(String title, double... x) {
         this.title = title;
         this.x = x;
     }
 
-    /**
-     * @param y as many as there are x
-     */
+    /** {@code y}: as many as there are x. */
     public void line(String name, double... y) {
         names.add(name);
         lines.add(y);

@@ -34,17 +34,13 @@ public final class Timeline {
      */
     public record Bar(double from, double begun, double until, int colour, String label) {}
 
-    /**
-     * @param seconds length of the axis, above 0
-     */
+    /** {@code seconds}: length of the axis, above 0. */
     public Timeline(String title, double seconds) {
         this.title = title;
         this.seconds = seconds;
     }
 
-    /**
-     * @param bars in the order in which they start
-     */
+    /** {@code bars}: in the order in which they start. */
     public void row(String name, List<Bar> bars) {
         List<Double> free = new ArrayList<>(); // by lane: from when on
         for (Bar bar : bars) {

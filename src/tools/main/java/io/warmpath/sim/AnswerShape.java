@@ -3,9 +3,8 @@ package io.warmpath.sim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an engine writes its answers. Implementations are stateless; texts come in unescaped.
- *
- * <p>Checked against answers recorded from the engines: same keys, same order of events.
+ * How an engine writes its answers. Implementations are stateless; texts come in unescaped. Checked
+ * against answers recorded from the engines: same keys, same order of events.
  */
 interface AnswerShape {
     /**
@@ -20,9 +19,7 @@ interface AnswerShape {
             boolean chat,
             int @Nullable [] promptIds) {}
 
-    /**
-     * @param cached prompt tokens that came from the cache
-     */
+    /** {@code cached}: prompt tokens that came from the cache. */
     record Usage(int prompt, int completion, int cached) {}
 
     /** Why an answer ended. */

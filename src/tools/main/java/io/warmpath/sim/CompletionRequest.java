@@ -77,9 +77,7 @@ record CompletionRequest(
         }
     }
 
-    /**
-     * @param chats how chats become text
-     */
+    /** {@code chats}: how chats become text. */
     static CompletionRequest parse(JsonNode body, Form form, String ownModel, Chats chats)
             throws Malformed {
         if (!body.isObject()) {

@@ -20,10 +20,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which path of a simulated engine does what. Engine's thread only.
- *
- * <p>Answers are made in {@link Completions}, what an engine says of itself in {@link EngineInfo},
- * the fault switches in {@link ControlApi}.
+ * Which path of a simulated engine does what. Engine's thread only. Answers are made in {@link
+ * Completions}, what an engine says of itself in {@link EngineInfo}, the fault switches in {@link
+ * ControlApi}.
  */
 final class EngineApi {
     /** What a real one sleeps, idle or not, before it answers /health. */

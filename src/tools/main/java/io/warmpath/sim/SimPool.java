@@ -19,10 +19,9 @@ import java.util.regex.Pattern;
 
 /**
  * A pool that the engines of this process share, and the admin HTTP of a Mooncake master that knows
- * what is in it: as much of it as a router asks.
- *
- * <p>A page is two keys, as SGLang 0.5.17 and later write them without a tag and with one
- * tensor-parallel rank: {@code MODEL_HASH_0_k} and {@code _v}. Any thread.
+ * what is in it: as much of it as a router asks. A page is two keys, as SGLang 0.5.17 and later
+ * write them without a tag and with one tensor-parallel rank: {@code MODEL_HASH_0_k} and {@code
+ * _v}. Any thread.
  */
 public final class SimPool implements AutoCloseable {
     private static final Pattern KEY = Pattern.compile("(?:.*_)?([0-9a-f]{64})_0_[kv]");

@@ -29,9 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, the files of {@link TokenizerConfig}.
- *
- * <p>Any thread.
+ * there, the files of {@link TokenizerConfig}. Any thread.
  */
 public final class HuggingFaceModelLoader implements ModelLoader {
     private final ObjectMapper mapper = new ObjectMapper();
@@ -42,9 +40,7 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         this.fast = null;
     }
 
-    /**
-     * @param fast runs the files that are understood wholly
-     */
+    /** {@code fast}: runs the files that are understood wholly. */
     public HuggingFaceModelLoader(BpeTokenizers fast) {
         this.fast = fast;
     }

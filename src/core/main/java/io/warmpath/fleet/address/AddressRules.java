@@ -12,12 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which places may be connected to because somebody outside named them. Immutable, any thread; no
- * name is looked up here.
- *
- * <p>A place is judged twice: when it is named, and, where it is a name, by the address that the
- * name leads to, at each connection. Some ranges are special: what listens there takes whoever
- * reaches it for one of its own. They are refused unless an entry lies within them, so {@code *}
- * and {@code 0.0.0.0/0} do not open them.
+ * name is looked up here. A place is judged twice: when it is named, and, where it is a name, by
+ * the address that the name leads to, at each connection. Some ranges are special: what listens
+ * there takes whoever reaches it for one of its own. They are refused unless an entry lies within
+ * them, so {@code *} and {@code 0.0.0.0/0} do not open them.
  */
 public final class AddressRules {
     /** The setting that holds the entries, for messages. */
@@ -228,9 +226,7 @@ public final class AddressRules {
                 && !(path + "/").contains("/./");
     }
 
-    /**
-     * @param name that led to the address, null: none
-     */
+    /** {@code name}: that led to the address, null: none. */
     private Optional<String> address(
             Place place, @Nullable String name, byte[] address, boolean sameMachine) {
         for (byte[] part : AddressRange.withEmbedded(address)) {

@@ -23,9 +23,8 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /**
- * Learns a worker by its model list and by the dialects of the known engines, in order.
- *
- * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
+ * Learns a worker by its model list and by the dialects of the known engines, in order. Stateless,
+ * any thread; blocks as {@link EngineHttp} does.
  */
 public final class DialectProbe implements WorkerProbe {
     /** An engine of which only OpenAI's interface is known. Some have no path for health. */

@@ -20,9 +20,7 @@ public final class TestedEngines {
 
     /**
      * Builds and later releases of the same version are taken for it: {@code v0.32.0+cpu}, {@code
-     * 0.5.23.post1}.
-     *
-     * @param said as the engine writes it; empty when it has not
+     * 0.5.23.post1}. {@code said}: as the engine writes it; empty when it has not.
      */
     public static boolean isTested(EngineKind kind, String said) {
         String tested = version(kind);

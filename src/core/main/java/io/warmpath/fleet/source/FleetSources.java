@@ -42,9 +42,7 @@ public final class FleetSources {
     private volatile Map<URI, List<SourceName>> sources = Map.of();
     private volatile Map<URI, String> problems = Map.of();
 
-    /**
-     * @param log a warning, told once per problem
-     */
+    /** {@code log}: a warning, told once per problem. */
     public FleetSources(FleetRegistry registry, Consumer<String> log) {
         this.registry = registry;
         this.log = log;
@@ -220,9 +218,7 @@ public final class FleetSources {
         }
     }
 
-    /**
-     * @throws DuplicateWorkerException when its name or id is another worker's
-     */
+    /** Throws {@link DuplicateWorkerException} when its name or id is another worker's. */
     private void reconcile(Entry e) {
         WorkerSpec merged = merged(e);
         if (merged == null) {

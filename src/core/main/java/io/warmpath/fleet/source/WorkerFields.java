@@ -243,9 +243,7 @@ public final class WorkerFields {
         return vllm == null ? null : VllmStoreMetadata.of(vllm);
     }
 
-    /**
-     * @param pairs {@code name=value} or {@code name}
-     */
+    /** {@code pairs}: {@code name=value} or {@code name}. */
     public static Map<String, String> labels(Iterable<String> pairs) {
         Map<String, String> labels = new LinkedHashMap<>();
         for (String label : pairs) {

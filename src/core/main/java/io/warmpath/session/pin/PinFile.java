@@ -59,9 +59,7 @@ public final class PinFile {
         return to.toByteArray();
     }
 
-    /**
-     * @throws IOException with why it cannot be used
-     */
+    /** Throws {@link IOException} with why it cannot be used. */
     public static Content read(byte[] file) throws IOException {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(file))) {
             if (in.readLong() != MAGIC) {

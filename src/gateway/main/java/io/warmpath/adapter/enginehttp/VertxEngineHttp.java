@@ -45,9 +45,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Questions over connections apart from those of the streaming path, so that a health check never
- * waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2.
- *
- * <p>Any thread but an event loop, blocks up to the time-out; meant for virtual threads.
+ * waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2. Any
+ * thread but an event loop, blocks up to the time-out; meant for virtual threads.
  */
 public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(VertxEngineHttp.class);
@@ -137,9 +136,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         return ask(worker, path, Buffer.buffer(json), authorization, timeout);
     }
 
-    /**
-     * @param json null: GET
-     */
+    /** {@code json}: null: GET. */
     private Answer ask(
             URI worker,
             String path,

@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may use the admin endpoints: holders of the token, or, when none is configured, the gateway's
- * own user and root on this machine. Immutable, any thread.
- *
- * <p>Asked after routing: the path policies of the runtime can be walked round.
+ * own user and root on this machine. Immutable, any thread. Asked after routing: the path policies
+ * of the runtime can be walked round.
  */
 public final class AdminAccess {
     private static final String SCHEME = "bearer ";
@@ -51,16 +50,12 @@ public final class AdminAccess {
     private final byte @Nullable [] token;
     private final LocalPeers peers;
 
-    /**
-     * @param token empty: callers on this machine only
-     */
+    /** {@code token}: empty: callers on this machine only. */
     public AdminAccess(Optional<String> token) {
         this(token, new LocalPeers());
     }
 
-    /**
-     * @param peers tell whose programs call
-     */
+    /** {@code peers}: tell whose programs call. */
     AdminAccess(Optional<String> token, LocalPeers peers) {
         this.token = token.map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
         this.peers = peers;

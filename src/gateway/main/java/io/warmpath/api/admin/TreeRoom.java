@@ -13,9 +13,7 @@ final class TreeRoom {
     private int values;
     private int nests;
 
-    /**
-     * @param mostNests arrays and objects
-     */
+    /** {@code mostNests}: arrays and objects. */
     TreeRoom(int mostValues, int mostNests) {
         this.mostValues = mostValues;
         this.mostNests = mostNests;

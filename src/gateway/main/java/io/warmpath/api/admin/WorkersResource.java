@@ -49,9 +49,7 @@ public class WorkersResource {
     private final AddressGuard addresses;
     private final WorkerFacts facts;
 
-    /**
-     * @param addresses where workers may be
-     */
+    /** {@code addresses}: where workers may be. */
     public WorkersResource(
             FleetRegistry fleet, FleetSources sources, AddressGuard addresses, WorkerFacts facts) {
         this.fleet = fleet;

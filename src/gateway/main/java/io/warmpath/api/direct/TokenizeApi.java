@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code POST /tokenize} and {@code /detokenize}: what the gateway takes for an engine's ids.
- *
- * <p>Handlers run on the event loop; bodies are read and tokenised on the tokenising threads.
+ * Handlers run on the event loop; bodies are read and tokenised on the tokenising threads.
  */
 public final class TokenizeApi {
     private static final Logger LOG = Logger.getLogger(TokenizeApi.class);
@@ -46,9 +45,7 @@ public final class TokenizeApi {
     private final TokenLanes threads;
     private final Duration retryAfter;
 
-    /**
-     * @param threads read and tokenise the bodies
-     */
+    /** {@code threads}: read and tokenise the bodies. */
     public TokenizeApi(
             Fleet fleet,
             ModelNames names,

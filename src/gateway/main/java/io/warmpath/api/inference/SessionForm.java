@@ -69,9 +69,7 @@ final class SessionForm implements EngineForm {
     private String model = "";
     private boolean chat;
 
-    /**
-     * @param historyAdded what was said before was put in front of what the client has sent
-     */
+    /** {@code historyAdded}: what was said before was put in front of what the client has sent. */
     SessionForm(boolean historyAdded) {
         this.historyAdded = historyAdded;
     }

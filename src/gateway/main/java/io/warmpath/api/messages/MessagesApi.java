@@ -24,11 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Anthropic's {@code POST /v1/messages} and {@code /v1/messages/count_tokens}, translated for
- * engines of every kind.
- *
- * <p>From its translation on, a request is one of {@code /v1/chat/completions}: tokens, cached
- * prefix and choice of a worker are those of the same chat. Handlers run on the event loop; bodies
- * and answers too large for it are read on the tokenising threads.
+ * engines of every kind. From its translation on, a request is one of {@code /v1/chat/completions}:
+ * tokens, cached prefix and choice of a worker are those of the same chat. Handlers run on the
+ * event loop; bodies and answers too large for it are read on the tokenising threads.
  */
 public final class MessagesApi {
     public static final String PATH = "/v1/messages";

@@ -12,10 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * System prompt and messages of Anthropic's API as messages of OpenAI's, in the same order. One per
- * request, one thread.
- *
- * <p>An answer's texts become one text as they were before they were cut into blocks, so that its
- * tokens are those that the engine has made and holds.
+ * request, one thread. An answer's texts become one text as they were before they were cut into
+ * blocks, so that its tokens are those that the engine has made and holds.
  */
 final class MessagesContent {
     /**
@@ -27,9 +25,7 @@ final class MessagesContent {
     private final MessagesHints hints;
     private boolean endsInsideAnswer;
 
-    /**
-     * @param hints is shown every block that may ask to be cached
-     */
+    /** {@code hints}: is shown every block that may ask to be cached. */
     MessagesContent(MessagesHints hints) {
         this.hints = hints;
     }

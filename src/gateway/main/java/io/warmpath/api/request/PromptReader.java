@@ -13,10 +13,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code messages} and {@code prompt} to {@link PromptInput}.
- *
- * <p>Of chats with more than roles and texts (tool calls, names, several parts) only the form is
- * checked here; they are read once more, off the event loop, when their tokens are wanted.
+ * {@code messages} and {@code prompt} to {@link PromptInput}. Of chats with more than roles and
+ * texts (tool calls, names, several parts) only the form is checked here; they are read once more,
+ * off the event loop, when their tokens are wanted.
  */
 record PromptReader(JsonParser json, RequestFields fields) {
     /** Of one request; each is tokenised and looked up. */

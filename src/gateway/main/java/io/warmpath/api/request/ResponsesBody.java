@@ -19,11 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The chat that engines make of a {@code /v1/responses} body: instructions as the system message,
- * then the input, a text or a list of messages.
- *
- * <p>Only what vLLM and SGLang make the same of, in each of their versions. Tools, calls,
- * reasoning, media, stored conversations and everything that is not known is refused; the request
- * is then routed by load. Not on an event loop.
+ * then the input, a text or a list of messages. Only what vLLM and SGLang make the same of, in each
+ * of their versions. Tools, calls, reasoning, media, stored conversations and everything that is
+ * not known is refused; the request is then routed by load. Not on an event loop.
  */
 final class ResponsesBody {
     /** Members that change nothing of the prompt. */

@@ -32,9 +32,7 @@ public final class Explanation {
 
     private Explanation() {}
 
-    /**
-     * @param promptTokens -1 when the prompt's tokens are not known
-     */
+    /** {@code promptTokens}: -1 when the prompt's tokens are not known. */
     public static MultiMap headers(RoutingDecision decision, int promptTokens, PromptInput prompt) {
         Score s = decision.chosen();
         NotExact why = decision.notExact();
@@ -176,9 +174,7 @@ public final class Explanation {
         to.add("x-warmpath-hints", ascii(b.toString()));
     }
 
-    /**
-     * @param word what became of its session, null when it has none
-     */
+    /** {@code word}: what became of its session, null when it has none. */
     public static void addSession(MultiMap to, @Nullable String word) {
         if (word != null) {
             to.add("x-warmpath-session", word);

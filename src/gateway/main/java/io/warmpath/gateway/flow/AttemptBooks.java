@@ -51,9 +51,7 @@ final class AttemptBooks {
     private long firstTokenNanos = -1;
     private boolean late;
 
-    /**
-     * @param continued the stream that it goes on with; null: it begins the answer
-     */
+    /** {@code continued}: the stream that it goes on with; null: it begins the answer. */
     AttemptBooks(RequestScope scope, Planner.Decided decided, @Nullable Continued continued) {
         this.scope = scope;
         this.decided = decided;
@@ -99,11 +97,7 @@ final class AttemptBooks {
         return report == null || report.knowsBeginningOnly() ? 0 : Math.max(0, promptTokens);
     }
 
-    /**
-     * It is about to be sent.
-     *
-     * @param model by the engine's name
-     */
+    /** It is about to be sent. {@code model}: by the engine's name. */
     void open(String model) {
         book(model);
         if (!scope.request().passThrough()) {

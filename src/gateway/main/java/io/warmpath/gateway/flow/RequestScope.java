@@ -50,10 +50,7 @@ final class RequestScope {
     private ModelQueue.@Nullable Account account;
     private int decisions;
 
-    /**
-     * @param started by the flow's clock
-     * @param visit null: anybody may do everything
-     */
+    /** {@code started}: by the flow's clock. {@code visit}: null: anybody may do everything. */
     RequestScope(
             FlowParts parts,
             Context context,

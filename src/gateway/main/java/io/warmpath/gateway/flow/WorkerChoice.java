@@ -124,10 +124,7 @@ final class WorkerChoice {
         return routing.prefiller().isAny() ? all : named(routing.prefiller(), there, all);
     }
 
-    /**
-     * @param there all that prefill
-     * @param fit for this request
-     */
+    /** {@code there}: all that prefill. {@code fit}: for this request. */
     private static List<Candidate> named(
             Prefiller who, List<Candidate> there, List<Candidate> fit) {
         if (who.worker().isPresent() && there.stream().noneMatch(who::names)) {

@@ -28,9 +28,7 @@ public final class ModelNames {
         this(byName, new AdapterBases());
     }
 
-    /**
-     * @param told the bases of adapters that are not among the names
-     */
+    /** {@code told}: the bases of adapters that are not among the names. */
     public ModelNames(Map<String, ModelName> byName, AdapterBases told) {
         this(Map.copyOf(byName), told, ModelRewrites.NONE);
     }

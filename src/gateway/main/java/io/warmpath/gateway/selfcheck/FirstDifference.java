@@ -2,11 +2,7 @@ package io.warmpath.gateway.selfcheck;
 
 import java.util.Arrays;
 
-/**
- * Where two lists of ids part.
- *
- * @param token its place, from 0
- */
+/** Where two lists of ids part. {@code token}: its place, from 0. */
 record FirstDifference(int token, int[] here, int[] there) {
     private static final int SHOWN = 8;
 
@@ -15,9 +11,7 @@ record FirstDifference(int token, int[] here, int[] there) {
         return new FirstDifference(Arrays.mismatch(here, there), here, there);
     }
 
-    /**
-     * @param blockSize tokens per block; 0 when not known
-     */
+    /** {@code blockSize}: tokens per block; 0 when not known. */
     String inBlocks(int blockSize) {
         String block = blockSize > 0 ? "in block " + token / blockSize + ", " : "";
         return "they part %sat token %s: here %s, there %s"

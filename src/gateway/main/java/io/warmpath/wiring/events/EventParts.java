@@ -23,9 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where KV events come from, and the index they go to: engines' sockets or NATS, and what is
- * posted.
- *
- * <p>{@link #open} once, after the state of the process before has been read.
+ * posted. {@link #open} once, after the state of the process before has been read.
  */
 public final class EventParts implements AutoCloseable {
     private final WarmpathConfig config;

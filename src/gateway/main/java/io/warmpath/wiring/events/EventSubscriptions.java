@@ -30,9 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps one subscription per event endpoint of every incarnation in the fleet, and says of each how
- * far it can be relied on: in the log, to the look-ups by credits, and to who asks.
- *
- * <p>Called by the registry, one change at a time; getters any thread. Does not own the feed.
+ * far it can be relied on: in the log, to the look-ups by credits, and to who asks. Called by the
+ * registry, one change at a time; getters any thread. Does not own the feed.
  */
 public final class EventSubscriptions implements FleetListener, EventWatch {
     private static final Logger LOG = Logger.getLogger(EventSubscriptions.class);

@@ -245,9 +245,7 @@ public final class FleetRuntime implements AutoCloseable {
         return registry;
     }
 
-    /**
-     * @throws StartFailure when the keys do not go together
-     */
+    /** Throws {@link StartFailure} when the keys do not go together. */
     private static PassiveHealth passive(HealthConfig health, FleetRegistry registry) {
         try {
             return new PassiveHealth(

@@ -84,9 +84,7 @@ public final class TokenOrigins {
         return configured != null ? configured : takesTexts && !hasFiles.test(model);
     }
 
-    /**
-     * @param absent this worker has told that it has no tokenizer to ask
-     */
+    /** {@code absent}: this worker has told that it has no tokenizer to ask. */
     Origin of(Worker worker, String model, boolean absent) {
         if (hasFiles.test(model)) {
             return fromEngines.contains(bases.apply(model)) ? Origin.ENGINES_FILES : Origin.FILES;

@@ -8,9 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What Python does with any value: truth, text, equality, order, length, iteration, containment.
- *
- * <p>Values are String, Long, BigInteger, Double, Boolean, {@link None}, List (Python's list),
- * {@link PyDict} and the other types of this package; never null.
+ * Values are String, Long, BigInteger, Double, Boolean, {@link None}, List (Python's list), {@link
+ * PyDict} and the other types of this package; never null.
  */
 final class Values {
     private static final int MAX_DEPTH = 200;

@@ -11,10 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One loaded tokenizer with its template and its remembered pieces, as prompts use it.
- *
- * <p>Any thread. Whoever uses it says so by {@link #enter} and {@link #leave}; the tokenizer is
- * closed when it has been retired and its last user has left.
+ * One loaded tokenizer with its template and its remembered pieces, as prompts use it. Any thread.
+ * Whoever uses it says so by {@link #enter} and {@link #leave}; the tokenizer is closed when it has
+ * been retired and its last user has left.
  */
 public final class ServedModel {
     public final LoadedModel loaded;

@@ -12,9 +12,7 @@ import java.util.Map;
 public final class CapacityPlot {
     private CapacityPlot() {}
 
-    /**
-     * @param found at least one
-     */
+    /** {@code found}: at least one. */
     public static String of(List<Capacity> found) {
         Bars bars = new Bars(found.stream().map(Capacity::policy).distinct().toList());
         for (String scenario : found.stream().map(Capacity::scenario).distinct().toList()) {

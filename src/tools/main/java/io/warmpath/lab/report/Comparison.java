@@ -22,9 +22,7 @@ public final class Comparison {
 
     private Comparison() {}
 
-    /**
-     * @throws IllegalArgumentException when the files have no run in common
-     */
+    /** Throws {@link IllegalArgumentException} when the files have no run in common. */
     public static String of(Path a, Path b) throws IOException {
         Map<String, Map<Long, Double>> before = read(a);
         Map<String, Map<Long, Double>> after = read(b);

@@ -90,9 +90,7 @@ final class DisagreementTable {
 
     private DisagreementTable() {}
 
-    /**
-     * @param first place of the first of these in the page's data
-     */
+    /** {@code first}: place of the first of these in the page's data. */
     static String tables(List<Disagreement> of, int first) {
         StringBuilder out = new StringBuilder();
         for (int p = 0; p < of.size(); p++) {

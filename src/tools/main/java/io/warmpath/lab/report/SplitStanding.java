@@ -30,9 +30,7 @@ public final class SplitStanding {
     private final List<Result> results;
     private final String ours;
 
-    /**
-     * @param ours name of the policy that the others are compared with
-     */
+    /** {@code ours}: name of the policy that the others are compared with. */
     public SplitStanding(List<Result> results, String ours) {
         this.results = results;
         this.ours = ours;

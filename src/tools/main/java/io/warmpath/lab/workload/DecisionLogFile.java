@@ -15,10 +15,9 @@ import java.util.zip.GZIPInputStream;
 
 /**
  * Reads the file that a gateway wrote its decisions to ({@code --explain-decisions-file}), {@code
- * .gz} or not, into requests. One thread, used once; memory for all requests.
- *
- * <p>A line that was cut off is no error where that happens: at the end of the file, and before the
- * first decision of a gateway that was started again. Any other line that cannot be read is.
+ * .gz} or not, into requests. One thread, used once; memory for all requests. A line that was cut
+ * off is no error where that happens: at the end of the file, and before the first decision of a
+ * gateway that was started again. Any other line that cannot be read is.
  */
 public final class DecisionLogFile {
     private final Path file;

@@ -47,9 +47,7 @@ final class AgentDemo {
         this.script = new AgentScript(TEAMS, flags.agentTurns, SUB_TURNS, flags.seed);
     }
 
-    /**
-     * @return 0; 1 when all features together gained nothing. What goes wrong is thrown
-     */
+    /** Returns 0; 1 when all features together gained nothing. What goes wrong is thrown. */
     int play() throws DemoFailure, IOException, InterruptedException {
         List<Play> plays = plays();
         Path model = model();

@@ -21,9 +21,7 @@ final class DemoVerdict {
     private final DemoClock pace;
     private final List<String> problems = new ArrayList<>();
 
-    /**
-     * @param pace of the play; times are judged only when it was kept
-     */
+    /** {@code pace}: of the play; times are judged only when it was kept. */
     DemoVerdict(DemoClock pace) {
         this.pace = pace;
     }

@@ -15,18 +15,13 @@ final class LiveTable {
     private final Map<DemoWorkload.Turn, Played> shown = new HashMap<>(); // guarded by this
     private final Map<DemoWorkload.Turn, Played> compared = new HashMap<>(); // guarded by this
 
-    /**
-     * @param pooled the gateway of the stage that is shown asks a pool
-     */
+    /** {@code pooled}: the gateway of the stage that is shown asks a pool. */
     LiveTable(Terminal terminal, boolean pooled) {
         this.terminal = terminal;
         this.pooled = pooled;
     }
 
-    /**
-     * @param shown name of the stage that is shown
-     * @param compared of the other one
-     */
+    /** {@code shown}: name of the stage that is shown. {@code compared}: of the other one. */
     void heading(String shown, String compared) {
         terminal.say("");
         terminal.say(

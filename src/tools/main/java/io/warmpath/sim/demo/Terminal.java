@@ -18,9 +18,7 @@ final class Terminal {
     private final boolean live;
     private final boolean colours;
 
-    /**
-     * @param live lines can be rewritten
-     */
+    /** {@code live}: lines can be rewritten. */
     Terminal(PrintStream out, boolean live, boolean colours) {
         this.out = out;
         this.live = live;

@@ -40,9 +40,7 @@ public final class DecodeHalf implements Half, AutoCloseable {
     private final Link in = new Link();
     private int rooms;
 
-    /**
-     * @param loop the engine's thread
-     */
+    /** {@code loop}: the engine's thread. */
     public DecodeHalf(Disaggregation options, Timers timers, Executor loop) {
         this.options = options;
         this.timers = timers;

@@ -15,10 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * An engine that computes prompts, and the registry where those that decode find it. A prompt is
  * computed once the other engine has pages for it, and answered once its KV has left. Engine's
- * thread only.
- *
- * <p>The registry's paths are SGLang's, but for one: the KV itself goes through Mooncake there, and
- * here an engine waits for the answer of {@code GET /sim/kv?room=N} instead, which has no KV.
+ * thread only. The registry's paths are SGLang's, but for one: the KV itself goes through Mooncake
+ * there, and here an engine waits for the answer of {@code GET /sim/kv?room=N} instead, which has
+ * no KV.
  */
 public final class PrefillHalf implements Half {
     private static final List<String> RANKS =
@@ -233,9 +232,7 @@ public final class PrefillHalf implements Half {
             end(null, "Aborted by AbortReq.");
         }
 
-        /**
-         * @param toClient null: it has left
-         */
+        /** {@code toClient}: null: it has left. */
         private void end(@Nullable String toClient, String toDecode) {
             if (over) {
                 return;

@@ -57,10 +57,7 @@ public class Job {
     /** When what another engine has computed is there. */
     @FunctionalInterface
     public interface Arrival {
-        /**
-         * @param tokens whose KV leaves now
-         * @return nanoseconds of the run's time
-         */
+        /** {@code tokens}: whose KV leaves now. Returns nanoseconds of the run's time. */
         long at(int tokens);
     }
 
