@@ -4,7 +4,5 @@
  * are short by what is left out: {@code HttpURLConnection} in place of the newer client, trees of
  * JSON in place of bound records.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.cli;
-
-import org.jspecify.annotations.NullMarked;
