@@ -83,19 +83,9 @@ public record HiCacheMetadata(
 
     @Override
     public PoolMetadata withoutMaster() {
-        return new HiCacheMetadata(
-                pageSize,
-                tpSize,
-                ppSize,
-                mla,
-                eagle,
-                tpLcmSize,
-                splitHeads,
-                backendTag,
-                "",
-                masterMetricsPort,
-                modelName,
-                version);
+        Map<String, Object> json = json();
+        json.remove("master_server_address");
+        return of(json);
     }
 
     @Override

@@ -72,19 +72,9 @@ public record VllmStoreMetadata(
 
     @Override
     public PoolMetadata withoutMaster() {
-        return new VllmStoreMetadata(
-                pageSize,
-                hashSeed,
-                modelName,
-                storeNamespace,
-                cachePrefix,
-                tpRanks,
-                pcpRanks,
-                dcpRanks,
-                ppRanks,
-                groups,
-                "",
-                masterMetricsPort);
+        Map<String, Object> json = json();
+        json.remove("master_server_address");
+        return of(json);
     }
 
     @Override
