@@ -39,19 +39,11 @@ public final class ComplaintTable {
     }
 
     /** What shows a complaint, with its unit. */
-    private enum Measure {
-        BUSIEST("busiest, %", r -> 100 * r.mostShare()),
-        FIRST("first token, ms", r -> r.ttft().mean()),
-        HITS("hits, %", r -> 100 * r.hitRate()),
-        SENT_THERE("sent there", r -> r.sent().get(1));
-
-        private final String words;
-        private final ToDoubleFunction<Result> value;
-
-        Measure(String words, ToDoubleFunction<Result> value) {
-            this.words = words;
-            this.value = value;
-        }
+    private record Measure(String words, ToDoubleFunction<Result> value) {
+        static final Measure BUSIEST = new Measure("busiest, %", r -> 100 * r.mostShare());
+        static final Measure FIRST = new Measure("first token, ms", r -> r.ttft().mean());
+        static final Measure HITS = new Measure("hits, %", r -> 100 * r.hitRate());
+        static final Measure SENT_THERE = new Measure("sent there", r -> r.sent().get(1));
     }
 
     public static final List<Complaint> ALL =
