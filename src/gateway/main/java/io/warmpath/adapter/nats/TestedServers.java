@@ -26,7 +26,7 @@ final class TestedServers {
                                 + " Events and sessions need nothing newer that is known, but one"
                                 + " damaged file on the disk of an older server can cost all shared"
                                 + " snapshots in place of one: gateways then start with an empty"
-                                + " index. Update it (src/docs/nats.md).")
+                                + " index. Update it (src/docs/how-to/nats.md).")
                         .formatted(version, OLDEST));
     }
 }

@@ -82,7 +82,7 @@ public class RecordChannels implements AutoCloseable {
                         ("warmpath.channels.%s = %s: this build has no connector of that"
                                         + " name, it has %s; kafka and amqp want a build with them:"
                                         + " `./warmpath build --with kafka,amqp`"
-                                        + " (src/docs/usage-records.md).")
+                                        + " (src/docs/how-to/usage-records.md).")
                                 .formatted(w.getKey(), w.getValue(), String.join(", ", names())));
             }
         }
