@@ -82,6 +82,7 @@ check_scripts() {
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     python3 "$root/src/test/site/site_test.py" || return 1
+    python3 -B "$root/src/main/site/reference.py" "$root" --check || return 1
     python3 "$root/src/test/prose/prose.py" --self-test || return 1
     python3 -B "$root/src/perf/plot.py" --self-test 2>&1 || return 1
     python3 -B "$root/src/perf/plot.py" --check || return 1
