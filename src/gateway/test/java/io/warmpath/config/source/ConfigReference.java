@@ -2,14 +2,21 @@ package io.warmpath.config.source;
 
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Text of {@code src/docs/reference/configuration.md}, made from the catalogue; a test fails when
  * the file is stale and writes it anew with {@code -Ddocs.write=true}.
  */
 public final class ConfigReference {
+    private static final Path DOCS = Path.of("src/docs");
+    private static final Pattern DOCUMENT = Pattern.compile("(?:src/docs/[a-z/-]+/)?([a-z-]+)\\.md");
+
     private ConfigReference() {}
 
     public static String markdown(SettingCatalog catalog) {
@@ -51,7 +58,7 @@ public final class ConfigReference {
         out.append(String.join("<br>", names.stream().map(ConfigReference::code).toList()));
         out.append(" | ").append(key.shownDefault().isEmpty() ? "" : code(key.shownDefault()));
         out.append(" | ").append(form(key));
-        out.append(" | ").append(key.setting().doc()).append(" |\n");
+        out.append(" | ").append(linked(key.setting().doc())).append(" |\n");
     }
 
     private static List<SettingKey> keys(SettingCatalog catalog, SettingGroup group) {
@@ -71,6 +78,22 @@ public final class ConfigReference {
             out.append("| [%s](configuration.md#%s) | %s |\n".formatted(group.word(), group.word(), String.join(", ", flags)));
         }
         return out.toString();
+    }
+
+    /** Documents by their paths, or by their names alone, as links. */
+    private static String linked(String doc) {
+        return DOCUMENT.matcher(doc)
+                .replaceAll(
+                        name -> {
+                            String page = name.group(1) + ".md";
+                            String folder =
+                                    Stream.of("how-to", "explanation", "reference")
+                                            .filter(f -> Files.exists(DOCS.resolve(f, page)))
+                                            .findFirst()
+                                            .orElseThrow();
+                            return "[%s](../%s/%s)".formatted(name.group(1), folder, page)
+                                    .replace("../reference/", "");
+                        });
     }
 
     /** As documents link to a key: its name, without what stands for names that one chooses. */
