@@ -34,12 +34,13 @@ def one_line(comment):
 
 def prose(comment, starred=True):
     """A comment as Markdown: paragraphs, lists, and formulas or columns as code."""
-    out, kind = [], ""
+    out, kind, numbered = [], "", False
     for line in comment.strip("\n").split("\n"):
         line = re.sub(r"^ ?\* ?", "", line).rstrip() if starred else line.rstrip()
         text, item = line.strip(), ITEM.match(line)
         now = "" if not text else "code" if "   " in text or (line.startswith("  ") and " = " in line) or (kind == "code" and line.startswith("  ")) else \
-            "item" if item or kind == "item" else "text"
+            "item" if item or (kind == "item" and (numbered or line.startswith("  "))) else "text"
+        numbered = bool(item[1]) if item else numbered
         if kind == "code" and now != "code":
             out.append("```")
         if now == "code" and kind != "code":
@@ -161,7 +162,7 @@ def call(node, name, where):
     node.args.args = [a for a in node.args.args if a.arg != "self"]
     parts = re.sub(r"(?<=[\w\]])=", " = ", ast.unparse(node.args))
     gives = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
-    wide = len(name) + len(parts) > 100
+    wide = len(name) + len(parts) > 75
     if wide:
         parts = "\n    " + ",\n    ".join(re.split(r", (?![^\[(]*[\])])", parts)) + ",\n"
     text, members = described(doc)

@@ -18,10 +18,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "console
 
 from browser import Browser  # noqa: E402
 
-PAGES = {"front": "", "settings": "configuration/", "routing": "routing/", "operations": "operations/", "architecture": "architecture/",
+PAGES = {"front": "", "settings": "reference/configuration/", "http-api": "reference/http-api/", "errors": "reference/errors/",
+         "commands": "reference/commands/", "c-abi": "reference/c-abi/", "python": "reference/python-clients/", "routing": "explanation/routing/",
+         "operations": "how-to/operations/", "architecture": "explanation/architecture/",
          "source": "source/src-cpp/sync/epoch.hpp/", "results": "perf/results/"}
 # What a newcomer looks for: words, and the page that has the answer.
-WANTED = {"limits per tenant": "security", "drain a worker": "operations", "NATS": "nats", "cost in milliseconds": "routing", "metrics": "metrics"}
+WANTED = {"limits per tenant": "security", "drain a worker": "operations", "NATS": "nats", "cost in milliseconds": "routing", "metrics": "metrics", "rate_limit_exceeded": "errors"}
 SHOWN = 5
 # The generator keeps its search in a shadow root.
 BOX = "[...document.querySelectorAll('div')].find(e => e.shadowRoot?.querySelector('dialog'))?.shadowRoot"
@@ -52,7 +54,7 @@ def foreign(browser):
 def drawn(browser, url, folder):
     """Diagrams are drawn, not shown as text."""
     browser.size(1280)
-    browser.fresh(url + "architecture/")
+    browser.fresh(url + "explanation/architecture/")
     # The generator draws into a shadow root.
     browser.until(lambda: browser.js("return [...document.querySelectorAll('div.mermaid')].filter(e => e.getBoundingClientRect().height > 200).length") == 2, "two diagrams")
     browser.js("document.querySelector('div.mermaid').scrollIntoView()")
@@ -82,9 +84,9 @@ def searched(browser, url, folder):
 
 
 def results(browser):
-    """The pages that the search shows, best first."""
+    """The pages that the search shows, best first, without their folders."""
     paths = browser.js(f"return [...{BOX}.querySelectorAll('ol a')].map(a => new URL(a.href).pathname)")
-    return [path.strip("/") for path in dict.fromkeys(paths)]
+    return [path.strip("/").split("/")[-1] for path in dict.fromkeys(paths)]
 
 
 def main():

@@ -3,11 +3,15 @@ package io.warmpath.reference;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+
 import io.warmpath.api.messages.MessagesErrors;
 import io.warmpath.fault.ErrorKind;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayError.SessionConflict;
 import io.warmpath.repository.RecordedText;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/reference/errors.md} has every error that clients can meet. */
 class ErrorsDocsTest {
@@ -48,7 +51,8 @@ class ErrorsDocsTest {
                     new GatewayError.RateLimited("tokens", 100_000, Duration.ofSeconds(12)),
                     new GatewayError.OverShare("m", SOON),
                     new GatewayError.NoHealthyWorker("m", SOON),
-                    new GatewayError.TaintsNotTolerated(List.of("taint a=b:NoSchedule is not tolerated")),
+                    new GatewayError.TaintsNotTolerated(
+                            List.of("taint a=b:NoSchedule is not tolerated")),
                     new GatewayError.Overloaded(529, "All workers of `m` are busy", SOON),
                     new GatewayError.OutOfFiles(),
                     new GatewayError.TooManyStreams(16),
@@ -79,8 +83,7 @@ class ErrorsDocsTest {
 
     @Test
     void codes_are_different() {
-        assertEquals(
-                SAMPLES.size(), SAMPLES.stream().map(GatewayError::code).distinct().count());
+        assertEquals(SAMPLES.size(), SAMPLES.stream().map(GatewayError::code).distinct().count());
     }
 
     private static String markdown() throws IOException {
@@ -115,15 +118,17 @@ class ErrorsDocsTest {
                                         .thenComparing(GatewayError::code))
                         .toList();
         for (GatewayError error : sorted) {
-            out.append("| [`%s`](#%s) | %s | `%s` | %s |\n"
-                    .formatted(
-                            error.code(),
-                            error.code(),
-                            status(error),
-                            type(error),
-                            again(error)));
+            out.append(
+                    "| [`%s`](#%s) | %s | `%s` | %s |\n"
+                            .formatted(
+                                    error.code(),
+                                    error.code(),
+                                    status(error),
+                                    type(error),
+                                    again(error)));
         }
-        Map<String, RecordDocs.Doc> docs = RecordDocs.in(Path.of("src/core/main/java/io/warmpath/fault"));
+        Map<String, RecordDocs.Doc> docs =
+                RecordDocs.in(Path.of("src/core/main/java/io/warmpath/fault"));
         for (GatewayError error : sorted) {
             out.append(
                     "\n## %s\n\n**%s** `%s`, in Anthropic's API `%s`\n\n%s\n\n> %s\n\n%s\n"
@@ -176,59 +181,100 @@ class ErrorsDocsTest {
     /** What the client, or an operator, does next. */
     private static String next(ErrorKind kind) {
         return switch (kind) {
-            case BAD_REQUEST -> "Correct the member that `param` names; [HTTP API](http-api.md) has the forms.";
+            case BAD_REQUEST ->
+                    "Correct the member that `param` names; [HTTP API](http-api.md) has the forms.";
             case NOT_HTTP ->
-                    "Look at what stands between client and gateway: the connection is closed after it. 414 and 431: a shorter path, fewer or shorter headers.";
+                    "Look at what stands between client and gateway: the connection is closed after"
+                            + " it. 414 and 431: a shorter path, fewer or shorter headers.";
             case BODY_TOO_LARGE ->
-                    "Send less, or raise [`warmpath.http.max-body-size`](configuration.md#warmpath.http.max-body-size).";
+                    "Send less, or raise"
+                        + " [`warmpath.http.max-body-size`](configuration.md#warmpath.http.max-body-size).";
             case BODY_TOO_SLOW ->
-                    "Send the request again over a better connection, or raise [`warmpath.http.clients.body-timeout`](configuration.md#warmpath.http.clients.body-timeout).";
+                    "Send the request again over a better connection, or raise"
+                        + " [`warmpath.http.clients.body-timeout`](configuration.md#warmpath.http.clients.body-timeout).";
             case UNKNOWN_MODEL ->
-                    "Ask `GET /v1/models`, which lists what this key may use. [Models](../how-to/models.md) says where names come from.";
+                    "Ask `GET /v1/models`, which lists what this key may use."
+                            + " [Models](../how-to/models.md) says where names come from.";
             case SESSION_CONFLICT ->
-                    "[Sessions that are opened and closed](../how-to/agents.md#sessions-that-are-opened-and-closed) has the rules.";
+                    "[Sessions that are opened and"
+                        + " closed](../how-to/agents.md#sessions-that-are-opened-and-closed) has"
+                        + " the rules.";
             case SESSION_NOT_OPENED ->
-                    "Open the session again, or send the request without `session_control`; [sessions](../how-to/agents.md#sessions-that-are-opened-and-closed) says what an engine needs.";
+                    "Open the session again, or send the request without `session_control`;"
+                            + " [sessions](../how-to/agents.md#sessions-that-are-opened-and-closed)"
+                            + " says what an engine needs.";
             case METHOD_NOT_ALLOWED -> "Use a method of the header `allow`.";
-            case NO_SUCH_ROUTE -> "Look the path up in [HTTP API](http-api.md); a base URL with `/v1` twice is the usual cause.";
+            case NO_SUCH_ROUTE ->
+                    "Look the path up in [HTTP API](http-api.md); a base URL with `/v1` twice is"
+                            + " the usual cause.";
             case NO_SUCH_WORKER -> "Ask `GET /workers` for names and ids.";
             case NO_SUCH_RESERVATION ->
-                    "Make a new one, or a longer `ttl_seconds` ([reservations](direct-api.md#reservations)).";
-            case RESERVATION_EXISTS -> "Choose another id, or release the open one ([reservations](direct-api.md#reservations)).";
+                    "Make a new one, or a longer `ttl_seconds`"
+                            + " ([reservations](direct-api.md#reservations)).";
+            case RESERVATION_EXISTS ->
+                    "Choose another id, or release the open one"
+                            + " ([reservations](direct-api.md#reservations)).";
             case TOO_MANY_RESERVATIONS ->
-                    "Release reservations whose requests have ended; those that nobody releases end after their `ttl_seconds`.";
+                    "Release reservations whose requests have ended; those that nobody releases end"
+                            + " after their `ttl_seconds`.";
             case EVENTS_OUT_OF_ORDER ->
-                    "Go on with `epoch` and `next_sequence` of the answer ([posted events](http-api.md#post-events)).";
+                    "Go on with `epoch` and `next_sequence` of the answer ([posted"
+                            + " events](http-api.md#post-events)).";
             case FORBIDDEN ->
-                    "Show the operators' token, or ask from the gateway's own machine; for clients: a key that may do this ([security](../how-to/security.md)).";
+                    "Show the operators' token, or ask from the gateway's own machine; for clients:"
+                            + " a key that may do this ([security](../how-to/security.md)).";
             case UNAUTHORIZED ->
-                    "Send a valid key as `Authorization: Bearer KEY` or `x-api-key: KEY` ([keys](../how-to/security.md#keys-of-clients)).";
+                    "Send a valid key as `Authorization: Bearer KEY` or `x-api-key: KEY`"
+                            + " ([keys](../how-to/security.md#keys-of-clients)).";
             case RATE_LIMITED ->
-                    "Wait for `retry-after`; `x-ratelimit-*` of every answer say what is left. The limits are in the key's record ([tenants and limits](../how-to/tenants-and-limits.md)).";
+                    "Wait for `retry-after`; `x-ratelimit-*` of every answer say what is left. The"
+                            + " limits are in the key's record ([tenants and"
+                            + " limits](../how-to/tenants-and-limits.md)).";
             case OVER_SHARE ->
-                    "Send fewer requests at once, and wait for `retry-after` ([shares](../how-to/admission.md#tenants-take-turns)).";
+                    "Send fewer requests at once, and wait for `retry-after`"
+                            + " ([shares](../how-to/admission.md#tenants-take-turns)).";
             case NO_HEALTHY_WORKER ->
-                    "Wait for `retry-after`. An operator asks `./warmpath status` ([what a state means](../how-to/operations.md#workers-what-a-state-means-and-what-to-do)).";
-            case TAINTS_NOT_TOLERATED -> "Tolerate a taint, or require fewer ([taints](../explanation/routing.md#taints)).";
+                    "Wait for `retry-after`. An operator asks `./warmpath status` ([what a state"
+                        + " means](../how-to/operations.md#workers-what-a-state-means-and-what-to-do)).";
+            case TAINTS_NOT_TOLERATED ->
+                    "Tolerate a taint, or require fewer"
+                            + " ([taints](../explanation/routing.md#taints)).";
             case OVERLOADED ->
-                    "Wait for `retry-after`, and send fewer requests at once ([admission](../how-to/admission.md)). [`warmpath.http.overload-status`](configuration.md#warmpath.http.overload-status) says which status it has.";
-            case OUT_OF_FILES -> "Wait for `retry-after`. An operator raises the limit of open files (`ulimit -n`).";
+                    "Wait for `retry-after`, and send fewer requests at once"
+                        + " ([admission](../how-to/admission.md))."
+                        + " [`warmpath.http.overload-status`](configuration.md#warmpath.http.overload-status)"
+                        + " says which status it has.";
+            case OUT_OF_FILES ->
+                    "Wait for `retry-after`. An operator raises the limit of open files (`ulimit"
+                            + " -n`).";
             case TOO_MANY_STREAMS -> "Close a console or a `./warmpath top` that nobody reads.";
-            case STOPPING -> "Send it again: another gateway takes it, or this one when it has started anew.";
+            case STOPPING ->
+                    "Send it again: another gateway takes it, or this one when it has started"
+                            + " anew.";
             case WORKER_UNREACHABLE ->
-                    "Send it again. An operator looks whether the engine runs ([when engines fail](../how-to/operations.md#when-engines-fail)).";
+                    "Send it again. An operator looks whether the engine runs ([when engines"
+                            + " fail](../how-to/operations.md#when-engines-fail)).";
             case UPSTREAM_BROKE ->
-                    "Send it again; nothing went on by itself because the stream could not [move](../explanation/resilience.md), or its last try failed.";
+                    "Send it again; nothing went on by itself because the stream could not"
+                            + " [move](../explanation/resilience.md), or its last try failed.";
             case UPSTREAM_TIMEOUT ->
-                    "Send it again, or raise the time-out that the message names: `connect`, `first byte` and `idle` are keys of [upstream](configuration.md#upstream).";
-            case WORKER_UNWELL -> "Send it again ([when engines fail](../how-to/operations.md#when-engines-fail)).";
+                    "Send it again, or raise the time-out that the message names: `connect`, `first"
+                        + " byte` and `idle` are keys of [upstream](configuration.md#upstream).";
+            case WORKER_UNWELL ->
+                    "Send it again ([when engines"
+                            + " fail](../how-to/operations.md#when-engines-fail)).";
             case REQUEST_TIMEOUT ->
-                    "Ask for fewer tokens, or raise [`warmpath.http.request-timeout`](configuration.md#warmpath.http.request-timeout).";
-            case ENGINE_REFUSED -> "Read the engine's message: below 500 the request is wrong, from 500 on the engine failed.";
+                    "Ask for fewer tokens, or raise"
+                        + " [`warmpath.http.request-timeout`](configuration.md#warmpath.http.request-timeout).";
+            case ENGINE_REFUSED ->
+                    "Read the engine's message: below 500 the request is wrong, from 500 on the"
+                            + " engine failed.";
             case BAD_UPSTREAM_ANSWER ->
-                    "Look at the engine's log, and at what stands between gateway and engine: the answer is not HTTP, or not what was asked for.";
+                    "Look at the engine's log, and at what stands between gateway and engine: the"
+                            + " answer is not HTTP, or not what was asked for.";
             case INTERNAL ->
-                    "Report it with the lines that the log has under this request id ([support](../../../.github/SUPPORT.md)).";
+                    "Report it with the lines that the log has under this request id"
+                            + " ([support](../../../.github/SUPPORT.md)).";
         };
     }
 }

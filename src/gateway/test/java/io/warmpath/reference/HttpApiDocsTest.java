@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+
 import io.warmpath.api.openapi.DescriptionResource;
 import io.warmpath.repository.RecordedText;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -17,15 +21,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/reference/http-api.md} says what the description of the API says. */
 class HttpApiDocsTest {
     private static final Path SOURCES = Path.of("src/gateway/main/java/io/warmpath");
 
     private static JsonNode api() throws IOException {
-        try (InputStream file =
-                DescriptionResource.class.getResourceAsStream("openapi.json")) {
+        try (InputStream file = DescriptionResource.class.getResourceAsStream("openapi.json")) {
             return new ObjectMapper()
                     .readTree(Objects.requireNonNull(file, "the build makes openapi.json"));
         }
@@ -54,7 +56,10 @@ class HttpApiDocsTest {
     void every_header_that_routing_reads_is_described() throws IOException {
         String all = api().at("/components/parameters").toString();
         Set<String> missing =
-                literals("\"((?:x|thread)-[a-z-]+)\"", "api/hints", "gateway/request/SessionHeaders.java");
+                literals(
+                        "\"((?:x|thread)-[a-z-]+)\"",
+                        "api/hints",
+                        "gateway/request/SessionHeaders.java");
         assertTrue(missing.size() > 25, missing::toString);
         missing.removeIf(name -> Pattern.compile("[\"`]" + name + "[\"`]").matcher(all).find());
         assertEquals(Set.of(), missing);

@@ -12,22 +12,26 @@ final class HttpApiExamples {
             ```sh
             curl -i localhost:8000/v1/chat/completions -H 'content-type: application/json' -H 'x-warmpath-explain: 1' \\
               -d '{"model":"MODEL","messages":[{"role":"user","content":"Hello"}]}'
-            ```""";
+            ```\
+            """;
 
     /** Behind what a group is, by its tag. */
     static final Map<String, String> MORE =
             Map.of(
                     "Chat",
                     " [Sessions, pins and hints](../how-to/agents.md) are members of `nvext`;"
-                            + " [admission](../how-to/admission.md) says when a request waits or is refused.",
+                            + " [admission](../how-to/admission.md) says when a request waits or is"
+                            + " refused.",
                     "Messages",
                     " [Anthropic's API](anthropic.md) says which members are translated, and how.",
                     "Models",
-                    " [Models](../how-to/models.md) says how names, aliases and adapters come about.",
+                    " [Models](../how-to/models.md) says how names, aliases and adapters come"
+                            + " about.",
                     "Tokens",
                     " [Where tokens come from](../how-to/models.md#where-tokens-come-from).",
                     "Direct",
-                    " [Direct API](direct-api.md) explains it; [Python clients](python-clients.md) call it.",
+                    " [Direct API](direct-api.md) explains it; [Python clients](python-clients.md)"
+                            + " call it.",
                     "Status",
                     " [Health](../how-to/observability.md#health) says what a check means, and"
                             + " [metrics](metrics.md) lists the meters.",
@@ -54,7 +58,8 @@ final class HttpApiExamples {
                     "POST /router/reservations",
                     """
                     ```sh
-                    curl localhost:8000/router/reservations -d '{"token_ids":[1,2,3],"reservation_id":"mine","ttl_seconds":60}'
+                    curl localhost:8000/router/reservations \\
+                      -d '{"token_ids":[1,2,3],"reservation_id":"mine","ttl_seconds":60}'
                     curl -X POST localhost:8000/router/reservations/mine/prefill_complete
                     curl -X DELETE localhost:8000/router/reservations/mine
                     ```
@@ -62,13 +67,15 @@ final class HttpApiExamples {
                     "POST /workers",
                     """
                     ```sh
-                    curl localhost:8000/workers -H 'content-type: application/json' -d '{"url":"http://10.0.0.3:30000","name":"w3"}'
+                    curl localhost:8000/workers -H 'content-type: application/json' \\
+                      -d '{"url":"http://10.0.0.3:30000","name":"w3"}'
                     ```
                     """,
                     "POST /workers/{worker}/drain",
                     """
                     ```sh
-                    curl -X POST localhost:8000/workers/w3/drain -H 'content-type: application/json' -d '{"reason":"new drivers"}'
+                    curl -X POST localhost:8000/workers/w3/drain -H 'content-type: application/json' \\
+                      -d '{"reason":"new drivers"}'
                     ```
                     """,
                     "GET /router/decisions",

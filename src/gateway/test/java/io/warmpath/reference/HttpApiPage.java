@@ -3,6 +3,7 @@ package io.warmpath.reference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -39,7 +40,9 @@ final class HttpApiPage {
     private final Map<String, RecordDocs.Doc> records;
     private final StringBuilder out = new StringBuilder();
 
-    /** Schemas that several places name, and those that these name: they get a part of their own. */
+    /**
+     * Schemas that several places name, and those that these name: they get a part of their own.
+     */
     private final Map<String, Integer> named = new TreeMap<>();
 
     /** Those of them that the page has named so far. */
@@ -91,7 +94,8 @@ final class HttpApiPage {
                 ([endpoint picker](../how-to/endpoint-picker.md)).
 
                 | group | who may | what it is |
-                |---|---|---|""");
+                |---|---|---|\
+                """);
         groups.forEach(
                 (tag, operations) ->
                         row(
@@ -150,7 +154,9 @@ final class HttpApiPage {
     /** What many operations share: the headers that routing reads, and those that explain. */
     private void headers() {
         line("\n## Headers of requests\n");
-        line("Operations that are routed to a worker read these. A header wins over the member of `nvext` that says the same.\n");
+        line(
+                "Operations that are routed to a worker read these. A header wins over the member"
+                        + " of `nvext` that says the same.\n");
         line("| header | form | what it says |\n|---|---|---|");
         for (JsonNode parameter : api.at("/components/parameters")) {
             if (parameter.path("in").asText().equals("header")) {
@@ -159,8 +165,8 @@ final class HttpApiPage {
         }
         line("\n## Headers of answers\n");
         line(
-                "`x-ratelimit-*` come with a key that has limits, `x-warmpath-*` with `x-warmpath-explain: 1`"
-                        + " ([the terms](../explanation/routing.md)).\n");
+                "`x-ratelimit-*` come with a key that has limits, `x-warmpath-*` with"
+                        + " `x-warmpath-explain: 1` ([the terms](../explanation/routing.md)).\n");
         line("| header | form | what it says |\n|---|---|---|");
         row("`retry-after`", "integer", "Of errors: seconds after which a new try may succeed");
         for (var header : api.at("/components/responses/Generated/headers").properties()) {
@@ -175,8 +181,7 @@ final class HttpApiPage {
         line("\n## " + GROUPS.get(tag) + "\n");
         line(sentence(about(tag)) + HttpApiExamples.MORE.getOrDefault(tag, "") + "\n");
         Map<String, List<Operation>> shapes = new LinkedHashMap<>();
-        operations.forEach(
-                o -> shapes.computeIfAbsent(o.shape(), s -> new ArrayList<>()).add(o));
+        operations.forEach(o -> shapes.computeIfAbsent(o.shape(), s -> new ArrayList<>()).add(o));
         if (shapes.size() * 4 < operations.size()) {
             shapes.values().forEach(this::alike);
         } else {
@@ -233,13 +238,20 @@ final class HttpApiPage {
         if (!own.isEmpty()) {
             line("| parameter | in | form | what it says |\n|---|---|---|---|");
             for (JsonNode is : own) {
-                row(code(is.path("name")), is.path("in").asText(), form(is.path("schema")), text(is));
+                row(
+                        code(is.path("name")),
+                        is.path("in").asText(),
+                        form(is.path("schema")),
+                        text(is));
             }
             line("");
         }
         JsonNode body = resolved(o.is().path("requestBody"));
         if (body.has("content")) {
-            body("Body", body, routed ? ", with the [headers of requests](#headers-of-requests)" : "");
+            body(
+                    "Body",
+                    body,
+                    routed ? ", with the [headers of requests](#headers-of-requests)" : "");
         }
         for (var answer : o.is().path("responses").properties()) {
             if (!answer.getKey().equals("default")) {
@@ -258,7 +270,8 @@ final class HttpApiPage {
             types.add("`" + content.getKey().replace("*/*", "application/json") + "`");
             schema = schema == null ? content.getValue().path("schema") : schema;
         }
-        String head = "**" + what + "**" + (types.isEmpty() ? "" : ", " + String.join(" or ", types));
+        String head =
+                "**" + what + "**" + (types.isEmpty() ? "" : ", " + String.join(" or ", types));
         boolean apart = schema != null && isApart(schema);
         line(head + (apart ? ", " + form(schema) : "") + told + ".\n");
         if (schema != null && !apart) {
@@ -268,7 +281,9 @@ final class HttpApiPage {
 
     /** Whether a schema has a part of its own, to which places link. */
     private boolean isApart(JsonNode schema) {
-        return schema.has("$ref") && named.getOrDefault(name(schema), 0) > 1 && !name(schema).equals("Any");
+        return schema.has("$ref")
+                && named.getOrDefault(name(schema), 0) > 1
+                && !name(schema).equals("Any");
     }
 
     private void table(JsonNode schema) {
@@ -296,7 +311,10 @@ final class HttpApiPage {
         }
         List<String> required = new ArrayList<>();
         is.path("required").forEach(r -> required.add(r.asText()));
-        required.forEach(r -> rows.computeIfPresent(at + r, (n, c) -> new String[] {" (required)", c[1], c[2]}));
+        required.forEach(
+                r ->
+                        rows.computeIfPresent(
+                                at + r, (n, c) -> new String[] {" (required)", c[1], c[2]}));
         for (var member : is.path("properties").properties()) {
             String name = at + member.getKey();
             JsonNode of = member.getValue();
@@ -310,7 +328,9 @@ final class HttpApiPage {
             rows.put(
                     name,
                     new String[] {
-                        required.contains(member.getKey()) ? " (required)" : "", form(of), cell(told)
+                        required.contains(member.getKey()) ? " (required)" : "",
+                        form(of),
+                        cell(told)
                     });
             inner(name, of, rows);
         }
@@ -319,7 +339,8 @@ final class HttpApiPage {
     private void inner(String name, JsonNode of, Map<String, String[]> rows) {
         if (of.path("type").asText().equals("array")) {
             inner(name + "[]", of.path("items"), rows);
-        } else if (!isApart(of) && (of.has("properties") || of.has("allOf") || resolved(of).has("properties"))) {
+        } else if (!isApart(of)
+                && (of.has("properties") || of.has("allOf") || resolved(of).has("properties"))) {
             members(name + ".", of, rows);
         }
     }

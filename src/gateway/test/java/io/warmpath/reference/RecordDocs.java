@@ -15,7 +15,9 @@ import java.util.stream.Stream;
 final class RecordDocs {
     private static final Pattern RECORD =
             Pattern.compile(
-                    "/\\*\\*((?:[^*]++|\\*(?!/))*+)\\*/\\s*((?:@[^\\n]*\\n\\s*)*)(?:(?:public|private|static|final) )*record (\\w+)");
+                    "/\\*\\*((?:[^*]++|\\*(?!/))*+)\\*/\\s*((?:@[^\\n"
+                            + "]*\\n"
+                            + "\\s*)*)(?:(?:public|private|static|final) )*record (\\w+)");
 
     private static final Pattern NAMED = Pattern.compile("@Schema\\(name = \"(\\w+)\"");
     private static final Pattern CODE = Pattern.compile("\\{@(?:code|link) ([^}]*)}");
@@ -65,7 +67,9 @@ final class RecordDocs {
 
     private static String plain(String comment) {
         String text = comment.replaceAll("(?m)^[ \\t]*\\* ?", "").replace("<p>", "");
-        return "\n" + CODE.matcher(text.replaceAll("\\s*\\n(?!@|\\s*\\n)\\s*", " ").strip()).replaceAll("`$1`");
+        return "\n"
+                + CODE.matcher(text.replaceAll("\\s*\\n(?!@|\\s*\\n)\\s*", " ").strip())
+                        .replaceAll("`$1`");
     }
 
     private static String line(String text) {

@@ -9,6 +9,9 @@ import io.warmpath.config.source.ConfigReference;
 import io.warmpath.config.source.ServeHelp;
 import io.warmpath.repository.RecordedText;
 import io.warmpath.tools.ToolsMain;
+
+import org.junit.jupiter.api.Test;
+
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -20,18 +23,21 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/reference/commands.md} has what the commands say of themselves. */
 class CommandsDocsTest {
     /** Of {@code ./warmpath help}: a heading, or a command and what it does. */
-    private static final Pattern LISTED = Pattern.compile("(?m)^(?:([A-Z][a-z ]+)|  ([a-z0-9-]+) +(.+))$");
+    private static final Pattern LISTED =
+            Pattern.compile("(?m)^(?:([A-Z][a-z ]+)|  ([a-z0-9-]+) +(.+))$");
 
     private static final Pattern ENVIRONMENT = Pattern.compile("(?s)# Environment: (.*?)\nset ");
-    private static final Pattern VARIABLE = Pattern.compile("([A-Z][A-Z_]+(?:=off)?) \\(([^)]*)\\)");
+    private static final Pattern VARIABLE =
+            Pattern.compile("([A-Z][A-Z_]+(?:=off)?) \\(([^)]*)\\)");
     private static final Set<String> GATEWAYS = Set.of("relay", "key");
-    private static final Set<String> TOOLS = Set.of("demo", "sim", "capture", "render", "lab", "audit");
-    private static final Set<String> QUESTIONS = Set.of("status", "top", "why", "drain", "resume", "ask");
+    private static final Set<String> TOOLS =
+            Set.of("demo", "sim", "capture", "render", "lab", "audit");
+    private static final Set<String> QUESTIONS =
+            Set.of("status", "top", "why", "drain", "resume", "ask");
 
     @Test
     void the_page_is_current() throws Exception {
@@ -66,11 +72,22 @@ class CommandsDocsTest {
                 out.append("| **[%s](#%s)** | |\n".formatted(one.group(1), anchor(one.group(1))));
             } else {
                 String name = "`" + one.group(2) + "`";
-                out.append("| %s | %s |\n".formatted(isExplained(one) ? "[" + name + "](#" + one.group(2) + ")" : name, one.group(3)));
+                out.append(
+                        "| %s | %s |\n"
+                                .formatted(
+                                        isExplained(one)
+                                                ? "[" + name + "](#" + one.group(2) + ")"
+                                                : name,
+                                        one.group(3)));
             }
         }
         out.append("\n## Environment\n\n| variable | what it is |\n|---|---|\n");
-        MatchResult said = ENVIRONMENT.matcher(Files.readString(Path.of("warmpath"))).results().findFirst().orElseThrow();
+        MatchResult said =
+                ENVIRONMENT
+                        .matcher(Files.readString(Path.of("warmpath")))
+                        .results()
+                        .findFirst()
+                        .orElseThrow();
         VARIABLE.matcher(said.group(1).replaceAll("\\s*\n# ?", " "))
                 .results()
                 .forEach(v -> out.append("| `%s` | %s |\n".formatted(v.group(1), v.group(2))));
@@ -91,12 +108,14 @@ class CommandsDocsTest {
         }
         if (name.equals("serve")) {
             SettingCatalog catalog = new SettingCatalog(SettingTable.read());
-            out.append("\n`./warmpath serve --help`:\n\n").append(fenced(ServeHelp.text(catalog, "", 100)));
+            out.append("\n`./warmpath serve --help`:\n\n")
+                    .append(fenced(ServeHelp.text(catalog, "", 100)));
             out.append("\n#### Flags by group\n\n").append(ConfigReference.flags(catalog));
         } else if (GATEWAYS.contains(name) || TOOLS.contains(name) || QUESTIONS.contains(name)) {
             String text = program(name);
             assertTrue(text.contains("--help") || text.contains("usage"), () -> name + ": " + text);
-            out.append(QUESTIONS.contains(name) ? "" : "\n`./warmpath " + name + " --help`:\n\n").append(fenced(text));
+            out.append(QUESTIONS.contains(name) ? "" : "\n`./warmpath " + name + " --help`:\n\n")
+                    .append(fenced(text));
         }
     }
 

@@ -2,6 +2,7 @@ package io.warmpath.config.source;
 
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
+
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,7 +16,8 @@ import java.util.stream.Stream;
  */
 public final class ConfigReference {
     private static final Path DOCS = Path.of("src/docs");
-    private static final Pattern DOCUMENT = Pattern.compile("(?:src/docs/[a-z/-]+/)?([a-z-]+)\\.md");
+    private static final Pattern DOCUMENT =
+            Pattern.compile("(?:src/docs/[a-z/-]+/)?([a-z-]+)\\.md");
 
     private ConfigReference() {}
 
@@ -44,7 +46,9 @@ public final class ConfigReference {
             out.append("| [%s](#%s) | %s |\n".formatted(group.word(), group.word(), group.about()));
         }
         for (SettingGroup group : SettingGroup.values()) {
-            out.append("\n## %s\n\n| key, flags, other environment names | default | form | what it does |\n|---|---|---|---|\n".formatted(group.word()));
+            out.append(
+                    "\n## %s\n\n| key, flags, other environment names | default; form | what it does |\n|---|---|---|\n"
+                            .formatted(group.word()));
             keys(catalog, group).forEach(key -> row(out, key));
         }
         return out.toString();
@@ -56,8 +60,9 @@ public final class ConfigReference {
         names.addAll(ServeHelp.environment(key));
         out.append("| <a id=\"").append(anchor(key)).append("\"></a>");
         out.append(String.join("<br>", names.stream().map(ConfigReference::code).toList()));
-        out.append(" | ").append(key.shownDefault().isEmpty() ? "" : code(key.shownDefault()));
-        out.append(" | ").append(form(key));
+        out.append(" | ")
+                .append(key.shownDefault().isEmpty() ? "" : code(key.shownDefault()) + "; ");
+        out.append(form(key));
         out.append(" | ").append(linked(key.setting().doc())).append(" |\n");
     }
 
@@ -75,7 +80,9 @@ public final class ConfigReference {
                     flags.add("[%s](configuration.md#%s)".formatted(code(flag), anchor(key)));
                 }
             }
-            out.append("| [%s](configuration.md#%s) | %s |\n".formatted(group.word(), group.word(), String.join(", ", flags)));
+            out.append(
+                    "| [%s](configuration.md#%s) | %s |\n"
+                            .formatted(group.word(), group.word(), String.join(", ", flags)));
         }
         return out.toString();
     }
@@ -91,7 +98,8 @@ public final class ConfigReference {
                                             .filter(f -> Files.exists(DOCS.resolve(f, page)))
                                             .findFirst()
                                             .orElseThrow();
-                            return "[%s](../%s/%s)".formatted(name.group(1), folder, page)
+                            return "[%s](../%s/%s)"
+                                    .formatted(name.group(1), folder, page)
                                     .replace("../reference/", "");
                         });
     }
