@@ -1,5 +1,9 @@
 package io.warmpath.reference;
 
+import static io.warmpath.reference.ApiSchemas.anchor;
+import static io.warmpath.reference.ApiSchemas.code;
+import static io.warmpath.reference.ApiSchemas.text;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -9,10 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.regex.Pattern;
 
 /**
  * Text of {@code src/docs/reference/http-api.md}, made from the description that {@code /q/openapi}
@@ -33,20 +34,9 @@ final class HttpApiPage {
         GROUPS.put("Admin", "Operators' API");
     }
 
-    private static final Pattern DOCUMENT = Pattern.compile("src/docs/([\\w/-]+?)([\\w-]+)\\.md");
-    private static final String REFERENCE = "#/components/";
-
     private final JsonNode api;
-    private final Map<String, RecordDocs.Doc> records;
+    private final ApiSchemas schemas;
     private final StringBuilder out = new StringBuilder();
-
-    /**
-     * Schemas that several places name, and those that these name: they get a part of their own.
-     */
-    private final Map<String, Integer> named = new TreeMap<>();
-
-    /** Those of them that the page has named so far. */
-    private final Set<String> linked = new TreeSet<>();
 
     /**
      * @param method in capitals
@@ -66,22 +56,19 @@ final class HttpApiPage {
         }
     }
 
-    private HttpApiPage(JsonNode api, Map<String, RecordDocs.Doc> records) {
+    private HttpApiPage(JsonNode api, ApiSchemas schemas) {
         this.api = api;
-        this.records = records;
+        this.schemas = schemas;
     }
 
     static String markdown(JsonNode api, Map<String, RecordDocs.Doc> records) {
-        HttpApiPage page = new HttpApiPage(api, records);
+        HttpApiPage page = new HttpApiPage(api, new ApiSchemas(api, records));
         page.write();
         return page.out.toString().replaceAll("\n{3,}", "\n\n").strip() + "\n";
     }
 
     private void write() {
         Map<String, List<Operation>> groups = groups();
-        for (JsonNode reference : api.path("paths").findValues("$ref")) {
-            count(reference.asText());
-        }
         line(
                 """
                 # HTTP API
@@ -106,14 +93,6 @@ final class HttpApiPage {
         headers();
         groups.forEach(this::group);
         types();
-    }
-
-    private void count(String reference) {
-        String name = reference.substring(reference.lastIndexOf('/') + 1);
-        boolean schema = reference.startsWith(REFERENCE + "schemas/");
-        if (!schema || named.merge(name, 1, Integer::sum) == 1) {
-            api.at(reference.substring(1)).findValues("$ref").forEach(r -> count(r.asText()));
-        }
     }
 
     private Map<String, List<Operation>> groups() {
@@ -160,7 +139,10 @@ final class HttpApiPage {
         line("| header | form | what it says |\n|---|---|---|");
         for (JsonNode parameter : api.at("/components/parameters")) {
             if (parameter.path("in").asText().equals("header")) {
-                row(code(parameter.path("name")), form(parameter.path("schema")), text(parameter));
+                row(
+                        code(parameter.path("name")),
+                        schemas.form(parameter.path("schema")),
+                        text(parameter));
             }
         }
         line("\n## Headers of answers\n");
@@ -172,7 +154,7 @@ final class HttpApiPage {
         for (var header : api.at("/components/responses/Generated/headers").properties()) {
             row(
                     "`" + header.getKey() + "`",
-                    form(header.getValue().path("schema")),
+                    schemas.form(header.getValue().path("schema")),
                     text(header.getValue()));
         }
     }
@@ -228,7 +210,7 @@ final class HttpApiPage {
         List<JsonNode> own = new ArrayList<>();
         boolean routed = false;
         for (JsonNode parameter : o.is().path("parameters")) {
-            JsonNode is = resolved(parameter);
+            JsonNode is = schemas.resolved(parameter);
             if (is.path("in").asText().equals("header")) {
                 routed = true;
             } else {
@@ -241,12 +223,12 @@ final class HttpApiPage {
                 row(
                         code(is.path("name")),
                         is.path("in").asText(),
-                        form(is.path("schema")),
+                        schemas.form(is.path("schema")),
                         text(is));
             }
             line("");
         }
-        JsonNode body = resolved(o.is().path("requestBody"));
+        JsonNode body = schemas.resolved(o.is().path("requestBody"));
         if (body.has("content")) {
             body(
                     "Body",
@@ -255,7 +237,7 @@ final class HttpApiPage {
         }
         for (var answer : o.is().path("responses").properties()) {
             if (!answer.getKey().equals("default")) {
-                JsonNode is = resolved(answer.getValue());
+                JsonNode is = schemas.resolved(answer.getValue());
                 String told = text(is);
                 boolean plain = told.isEmpty() || told.equals("OK") || told.equals("The answer");
                 body("Answer " + answer.getKey(), is, plain ? "" : ": " + told);
@@ -272,81 +254,29 @@ final class HttpApiPage {
         }
         String head =
                 "**" + what + "**" + (types.isEmpty() ? "" : ", " + String.join(" or ", types));
-        boolean apart = schema != null && isApart(schema);
-        line(head + (apart ? ", " + form(schema) : "") + told + ".\n");
+        boolean apart = schema != null && schemas.isApart(schema);
+        line(head + (apart ? ", " + schemas.form(schema) : "") + told + ".\n");
         if (schema != null && !apart) {
             table(schema);
         }
     }
 
-    /** Whether a schema has a part of its own, to which places link. */
-    private boolean isApart(JsonNode schema) {
-        return schema.has("$ref")
-                && named.getOrDefault(name(schema), 0) > 1
-                && !name(schema).equals("Any");
-    }
-
     private void table(JsonNode schema) {
-        Map<String, String[]> rows = new LinkedHashMap<>();
-        members("", schema, rows);
-        String about = text(resolved(schema));
-        if (about.isEmpty() && schema.has("$ref")) {
-            about = recorded(schema).about();
-        }
+        String about = schemas.about(schema);
         if (!about.isEmpty()) {
             line(sentence(about) + "\n");
         }
-        if (!rows.isEmpty()) {
+        List<ApiSchemas.Member> members = schemas.members(schema);
+        if (!members.isEmpty()) {
             line("| member | form | what it says |\n|---|---|---|");
-            rows.forEach((name, cells) -> row("`" + name + "`" + cells[0], cells[1], cells[2]));
+            members.forEach(
+                    m ->
+                            row(
+                                    "`" + m.name() + "`" + (m.isRequired() ? " (required)" : ""),
+                                    m.form(),
+                                    m.about()));
             line("");
         }
-    }
-
-    /** Members with those of members, as {@code a.b} and {@code list[].b}. */
-    private void members(String at, JsonNode schema, Map<String, String[]> rows) {
-        JsonNode is = resolved(schema);
-        for (JsonNode part : is.path("allOf")) {
-            members(at, part, rows);
-        }
-        List<String> required = new ArrayList<>();
-        is.path("required").forEach(r -> required.add(r.asText()));
-        required.forEach(
-                r ->
-                        rows.computeIfPresent(
-                                at + r, (n, c) -> new String[] {" (required)", c[1], c[2]}));
-        for (var member : is.path("properties").properties()) {
-            String name = at + member.getKey();
-            JsonNode of = member.getValue();
-            String told = text(of);
-            if (told.isEmpty() && schema.has("$ref")) {
-                told = recorded(schema).members().getOrDefault(member.getKey(), "");
-            }
-            if (told.isEmpty() && of.has("$ref") && !isApart(of)) {
-                told = text(resolved(of));
-            }
-            rows.put(
-                    name,
-                    new String[] {
-                        required.contains(member.getKey()) ? " (required)" : "",
-                        form(of),
-                        cell(told)
-                    });
-            inner(name, of, rows);
-        }
-    }
-
-    private void inner(String name, JsonNode of, Map<String, String[]> rows) {
-        if (of.path("type").asText().equals("array")) {
-            inner(name + "[]", of.path("items"), rows);
-        } else if (!isApart(of)
-                && (of.has("properties") || of.has("allOf") || resolved(of).has("properties"))) {
-            members(name + ".", of, rows);
-        }
-    }
-
-    private RecordDocs.Doc recorded(JsonNode schema) {
-        return records.getOrDefault(name(schema), new RecordDocs.Doc("", Map.of()));
     }
 
     private void types() {
@@ -354,8 +284,8 @@ final class HttpApiPage {
         line("What several operations take or give.");
         Map<String, String> texts = new TreeMap<>();
         int begin = out.length();
-        while (!texts.keySet().containsAll(linked)) {
-            for (String name : List.copyOf(linked)) {
+        while (!texts.keySet().containsAll(schemas.linked())) {
+            for (String name : List.copyOf(schemas.linked())) {
                 texts.computeIfAbsent(name, this::type);
                 out.setLength(begin);
             }
@@ -366,75 +296,13 @@ final class HttpApiPage {
     private String type(String name) {
         int begin = out.length();
         line("\n### " + name + "\n");
-        ObjectNode schema = JsonNodeFactory.instance.objectNode();
-        schema.put("$ref", REFERENCE + "schemas/" + name);
-        JsonNode is = resolved(schema);
-        if (!is.has("properties") && !is.has("allOf")) {
-            String form = form(is);
+        JsonNode schema = ApiSchemas.reference(name);
+        if (schemas.members(schema).isEmpty()) {
+            String form = schemas.form(schemas.resolved(schema));
             line(sentence(Character.toUpperCase(form.charAt(0)) + form.substring(1)) + "\n");
         }
         table(schema);
         return out.substring(begin);
-    }
-
-    private String form(JsonNode schema) {
-        if (schema.has("$ref") && isApart(schema)) {
-            linked.add(name(schema));
-            return "[" + name(schema) + "](#" + anchor(name(schema)) + ")";
-        }
-        JsonNode is = resolved(schema);
-        List<String> words = new ArrayList<>();
-        if (is.has("const")) {
-            return code(is.path("const"));
-        }
-        if (is.has("enum")) {
-            is.path("enum").forEach(word -> words.add(code(word)));
-            return String.join(", ", words) + standard(is);
-        }
-        JsonNode type = is.path("type");
-        if (type.isArray()) {
-            type.forEach(t -> words.add(t.asText()));
-        } else {
-            words.add(is.has("properties") || is.has("allOf") ? "object" : type.asText("any"));
-        }
-        if (type.asText().equals("array")) {
-            return "list of " + form(is.path("items"));
-        }
-        if (is.path("additionalProperties").has("type")) {
-            return "object, each member " + form(is.path("additionalProperties"));
-        }
-        return String.join(" or ", words) + range(is) + standard(is);
-    }
-
-    private static String range(JsonNode is) {
-        String least = is.path("minimum").asText();
-        String most = is.path("maximum").asText();
-        if (is.has("maxLength")) {
-            return ", at most " + is.path("maxLength") + " characters";
-        }
-        return least.isEmpty()
-                ? most.isEmpty() ? "" : ", at most " + most
-                : most.isEmpty() ? ", from " + least : ", " + least + " to " + most;
-    }
-
-    private static String standard(JsonNode is) {
-        return is.has("default") ? ", default " + code(is.path("default")) : "";
-    }
-
-    private JsonNode resolved(JsonNode node) {
-        return node.has("$ref") ? api.at(node.path("$ref").asText().substring(1)) : node;
-    }
-
-    private static String name(JsonNode schema) {
-        String reference = schema.path("$ref").asText();
-        return reference.substring(reference.lastIndexOf('/') + 1);
-    }
-
-    /** A description, with links where it names documents. */
-    private static String text(JsonNode node) {
-        return DOCUMENT.matcher(node.path("description").asText().strip())
-                .replaceAll(m -> "[" + m.group(2) + "](../" + m.group(1) + m.group(2) + ".md)")
-                .replace("../reference/", "");
     }
 
     private static String sentence(JsonNode node) {
@@ -446,15 +314,6 @@ final class HttpApiPage {
 
     private static String sentence(String text) {
         return text.matches("(?s).*[.:]") ? text : text + ".";
-    }
-
-    private static String code(JsonNode word) {
-        return "`" + word.asText() + "`";
-    }
-
-    /** As GitHub and the documentation site make it of a heading. */
-    private static String anchor(String heading) {
-        return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w -]", "").replace(' ', '-');
     }
 
     private static String cell(String text) {
