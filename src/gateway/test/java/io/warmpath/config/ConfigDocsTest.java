@@ -1,7 +1,6 @@
 package io.warmpath.config;
 
 import static io.warmpath.repository.RecordedText.same;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,14 +11,12 @@ import io.warmpath.config.setting.SettingTableText;
 import io.warmpath.config.source.ConfigReference;
 import io.warmpath.config.source.ServeHelp;
 import io.warmpath.repository.RecordedText;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 
 /** Texts made from the catalogue. */
 class ConfigDocsTest {

@@ -2,7 +2,6 @@ package io.warmpath.reference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

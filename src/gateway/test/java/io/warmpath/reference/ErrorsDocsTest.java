@@ -3,15 +3,11 @@ package io.warmpath.reference;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-
 import io.warmpath.api.messages.MessagesErrors;
 import io.warmpath.fault.ErrorKind;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayError.SessionConflict;
 import io.warmpath.repository.RecordedText;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/reference/errors.md} has every error that clients can meet. */
 class ErrorsDocsTest {

@@ -9,9 +9,6 @@ import io.warmpath.config.source.ConfigReference;
 import io.warmpath.config.source.ServeHelp;
 import io.warmpath.repository.RecordedText;
 import io.warmpath.tools.ToolsMain;
-
-import org.junit.jupiter.api.Test;
-
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
@@ -23,6 +20,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 
 /** {@code src/docs/reference/commands.md} has what the commands say of themselves. */
 class CommandsDocsTest {

@@ -1,15 +1,14 @@
 package io.warmpath.api.openapi;
 
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.eclipse.microprofile.openapi.OASFactory;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.Operation;
 import org.eclipse.microprofile.openapi.models.parameters.Parameter;
 import org.eclipse.microprofile.openapi.models.responses.APIResponse;
-
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 
 /**
  * Gives each operation what all of its kind have: who may use it, the headers that routing reads,

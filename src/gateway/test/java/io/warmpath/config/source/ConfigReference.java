@@ -2,7 +2,6 @@ package io.warmpath.config.source;
 
 import io.warmpath.config.setting.SettingCatalog;
 import io.warmpath.config.setting.SettingKey;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
