@@ -39,6 +39,7 @@ public record EventEndpoint(
     /** Whether the engine is asked for its events there. */
     public static boolean isPolled(String endpoint) {
         return endpoint.endsWith(POLLED)
+                && !endpoint.startsWith("tcp:")
                 && !endpoint.startsWith("ipc:")
                 && !endpoint.startsWith("inproc:");
     }

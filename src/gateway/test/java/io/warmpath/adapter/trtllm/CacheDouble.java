@@ -1,6 +1,5 @@
 package io.warmpath.adapter.trtllm;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class CacheDouble {
+public final class CacheDouble {
     private static final class Block {
         final long hash;
         final List<Integer> prefix;
@@ -43,7 +42,7 @@ final class CacheDouble {
     private long nextId;
     private long clock;
 
-    CacheDouble(int blockSize, int device, int host, Random random) {
+    public CacheDouble(int blockSize, int device, int host, Random random) {
         this.blockSize = blockSize;
         this.device = device;
         this.host = host;
@@ -52,7 +51,7 @@ final class CacheDouble {
     }
 
     /** Another process, with nothing in its cache. */
-    synchronized void restart() {
+    public synchronized void restart() {
         blocks.clear();
         events.clear();
         removed.clear();
@@ -66,7 +65,7 @@ final class CacheDouble {
     }
 
     /** What a prompt finds and leaves. */
-    synchronized void run(int[] prompt) {
+    public synchronized void run(int[] prompt) {
         clock++;
         Set<List<Integer>> its = new HashSet<>();
         for (int n = blockSize; n <= prompt.length; n += blockSize) {
@@ -158,7 +157,7 @@ final class CacheDouble {
     }
 
     /** Blocks of a prompt's beginning that lie in this level or in a faster one. */
-    synchronized int depth(int[] prompt, int level) {
+    public synchronized int depth(int[] prompt, int level) {
         int n = 0;
         while ((n + 1) * blockSize <= prompt.length) {
             Block block = blocks.get(prefix(prompt, (n + 1) * blockSize));
@@ -170,20 +169,20 @@ final class CacheDouble {
         return n;
     }
 
-    synchronized long lastId() {
+    public synchronized long lastId() {
         flush();
         return nextId - 1;
     }
 
     /** The answer to the question, after which nobody can have it any more. */
-    synchronized String drain() {
+    public synchronized String drain() {
         flush();
         String answer = events.stream().collect(Collectors.joining(",", "[", "]"));
         events.clear();
         return answer;
     }
 
-    synchronized boolean isQuiet() {
+    public synchronized boolean isQuiet() {
         return events.isEmpty() && removed.isEmpty();
     }
 
@@ -244,9 +243,5 @@ final class CacheDouble {
     private void event(String data) {
         flush();
         events.add("{\"event_id\":" + nextId++ + ",\"data\":" + data + ",\"window_size\":4096}");
-    }
-
-    static byte[] bytes(String answer) {
-        return answer.getBytes(StandardCharsets.UTF_8);
     }
 }
