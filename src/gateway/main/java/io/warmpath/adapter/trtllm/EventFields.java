@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * One event as it stands on the wire. One thread; immutable once read.
  *
  * <p>Members of the event: event_id, data, window_size, attention_dp_rank, hash_algo,
- * layer_group_id. Of a block: block_hash, tokens, cache_level, priority, mm_keys, cache_salt. Hashes
- * are numbers of 64 bits, or SHA-256 in hexadecimal digits, of which the last 64 bits count.
+ * layer_group_id. Of a block: block_hash, tokens, cache_level, priority, mm_keys, cache_salt.
+ * Hashes are numbers of 64 bits, or SHA-256 in hexadecimal digits, of which the last 64 bits count.
  */
 final class EventFields {
     /** Of what is absent. */

@@ -67,8 +67,7 @@ public final class TrtllmDialect implements EngineDialect {
                         version.ok() ? tree(version.body()).path("version").asText("") : "",
                         gauges.getOrDefault("kv_cache_tokens_per_block", 0.0).intValue(),
                         0,
-                        new Capacity(
-                                0, gauges.getOrDefault("kv_cache_max_blocks", 0.0).intValue()),
+                        new Capacity(0, gauges.getOrDefault("kv_cache_max_blocks", 0.0).intValue()),
                         List.of(EventEndpoint.polled(worker))));
     }
 

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +34,9 @@ import org.jspecify.annotations.Nullable;
  * another one takes, a lost answer, or a buffer that ran over is a hole in the numbers of the
  * events, which nobody can fill: what the rank has told is forgotten.
  *
- * <p>{@link #subscribe}, {@link #close} and the methods of a subscription: any thread, they wait, so
- * never on an event loop. Answers are applied on one thread; each question waits on a virtual one.
+ * <p>{@link #subscribe}, {@link #close} and the methods of a subscription: any thread, they wait,
+ * so never on an event loop. Answers are applied on one thread; each question waits on a virtual
+ * one.
  */
 public final class TrtllmEventFeed implements EventFeed {
     /** After so many questions in vain the engine's events count as gone. */
@@ -46,10 +48,7 @@ public final class TrtllmEventFeed implements EventFeed {
      *     retryMax}
      */
     public record Settings(
-            SourceSession.Timing timing,
-            Duration interval,
-            Duration retryMin,
-            Duration retryMax) {}
+            SourceSession.Timing timing, Duration interval, Duration retryMin, Duration retryMax) {}
 
     /** One rank that is followed. On the feed's thread. */
     private record Rank(EventSource source, SourceSession session, EventDecoder decoder) {}
@@ -120,8 +119,7 @@ public final class TrtllmEventFeed implements EventFeed {
                     new Engine(
                             URI.create(
                                     endpoint.substring(
-                                            0,
-                                            endpoint.length() - EventEndpoint.POLLED.length())));
+                                            0, endpoint.length() - EventEndpoint.POLLED.length())));
             engines.put(endpoint, engine);
             askIn(engine, Duration.ZERO);
         }
@@ -169,10 +167,11 @@ public final class TrtllmEventFeed implements EventFeed {
 
     private void askIn(Engine engine, Duration delay) {
         try {
-            thread.schedule(
-                    () -> questions.execute(() -> ask(engine)),
-                    delay.toNanos(),
-                    TimeUnit.NANOSECONDS);
+            Future<?> unused =
+                    thread.schedule(
+                            () -> questions.execute(() -> ask(engine)),
+                            delay.toNanos(),
+                            TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException closed) {
             // Nobody asks any more.
         }

@@ -204,11 +204,7 @@ public final class CacheDouble {
     private String json(Block block) {
         int from = (block.prefix.size() - 1) / blockSize * blockSize;
         return block.prefix.subList(from, block.prefix.size()).stream()
-                .map(
-                        t ->
-                                "{\"type\":\"unique_token\",\"token_id\":"
-                                        + t
-                                        + ",\"token_extra_id\":0}")
+                .map(t -> "{\"type\":\"unique_token\",\"token_id\":" + t + ",\"token_extra_id\":0}")
                 .collect(
                         Collectors.joining(
                                 ",",

@@ -116,15 +116,18 @@ class EventDecoderTest {
         EventDecoder decoder = new EventDecoder(2);
         for (JsonNode bad : vectors().path("malformed")) {
             byte[] json = bad.asText().getBytes(StandardCharsets.UTF_8);
-            assertThrows(
-                    MalformedBatchException.class, () -> decoder.decode(json), bad.asText());
+            assertThrows(MalformedBatchException.class, () -> decoder.decode(json), bad.asText());
         }
     }
 
     @Test
     void of_an_answer_that_is_cut_the_whole_events_are_read() throws Exception {
         byte[] body =
-                vectors().path("cases").path(0).path("body").asText()
+                vectors()
+                        .path("cases")
+                        .path(0)
+                        .path("body")
+                        .asText()
                         .getBytes(StandardCharsets.UTF_8);
         EventAnswer whole = EventAnswer.read(body);
         int before = 0;
@@ -146,11 +149,9 @@ class EventDecoderTest {
     @Test
     void something_else_than_a_list_is_no_answer() {
         for (String body : new String[] {"", "{}", "nope", "[1]", "[[]]", "[{},", "\"[]\""}) {
-            assertNotNull(
-                    EventAnswer.read(body.getBytes(StandardCharsets.UTF_8)).problem(), body);
+            assertNotNull(EventAnswer.read(body.getBytes(StandardCharsets.UTF_8)).problem(), body);
         }
-        EventAnswer without =
-                EventAnswer.read("[{\"data\":{}}]".getBytes(StandardCharsets.UTF_8));
+        EventAnswer without = EventAnswer.read("[{\"data\":{}}]".getBytes(StandardCharsets.UTF_8));
         assertEquals(-1, without.events().getFirst().id());
     }
 
@@ -163,7 +164,9 @@ class EventDecoderTest {
         int refused = 0;
         for (int i = 0; i < 20_000; i++) {
             byte[] body =
-                    cases.path(random.nextInt(cases.size())).path("body").asText()
+                    cases.path(random.nextInt(cases.size()))
+                            .path("body")
+                            .asText()
                             .getBytes(StandardCharsets.UTF_8);
             for (int n = random.nextInt(4); n >= 0; n--) {
                 body[random.nextInt(body.length)] = (byte) random.nextInt(256);
@@ -175,7 +178,8 @@ class EventDecoderTest {
                 } catch (MalformedBatchException e) {
                     refused++;
                 } catch (RuntimeException e) {
-                    throw new AssertionError("seed " + seed + ": " + new String(body), e);
+                    throw new AssertionError(
+                            "seed " + seed + ": " + new String(body, StandardCharsets.UTF_8), e);
                 }
             }
         }

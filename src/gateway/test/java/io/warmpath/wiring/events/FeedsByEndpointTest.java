@@ -36,8 +36,7 @@ class FeedsByEndpointTest {
     }
 
     private EventSource source(String endpoint) {
-        return new EventSource(
-                "w", 0, List.of(index.open(0)), endpoint, false, null, "", 32);
+        return new EventSource("w", 0, List.of(index.open(0)), endpoint, false, null, "", 32);
     }
 
     @Test
