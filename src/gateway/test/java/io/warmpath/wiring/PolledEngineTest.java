@@ -138,7 +138,7 @@ class PolledEngineTest {
     @Test
     void predicted_is_what_the_engine_has_in_whole_blocks() throws Exception {
         int hits = 0;
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < 40; i++) {
             int[] prompt = prompt();
             untilAllIsKnown();
             int expected = SIZE * found(prompt);
@@ -152,7 +152,8 @@ class PolledEngineTest {
                     "the engine reuses parts of blocks", header(answer, "x-warmpath-not-exact"));
             hits += expected > 0 ? 1 : 0;
         }
-        assertTrue(hits > 20, hits + " hits, seed " + seed);
+        assertTrue(hits > 10, hits + " hits, seed " + seed);
+        untilAllIsKnown();
         assertEquals("exact", source().path("state").asText());
         assertEquals(cache.lastId(), source().path("sequence").asLong(-1));
         assertTrue(source().toString().contains("/kv_cache_events"), source().toString());
