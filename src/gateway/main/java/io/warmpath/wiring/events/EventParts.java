@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@link #open} once, after the state of the process before has been read.
  */
 public final class EventParts implements AutoCloseable {
-    /** Releases up to 1.1 hold an answer back for two seconds when there is nothing to tell. */
+    /** Older releases hold an answer back for two seconds when there is nothing to tell. */
     private static final Duration POLL_PATIENCE = Duration.ofSeconds(10);
 
     private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
