@@ -476,13 +476,12 @@ def adapters_sglang():
     adapters(*[Sglang(f"sglang-{name}", adapters=[name]) for name in ("law", "right")])
 
 
-def media(engine):
-    """Turns of two conversations, each with images old and new."""
+def media(engine, unseen, sizes):
+    """Turns of two conversations, each with images old and new. `unseen`: why the first one is not predicted whole; `sizes`: one of its size is then known."""
     gateway = Gateway([engine])
     with running(engine), running(gateway):
         api = client(gateway)
         system = {"role": "system", "content": words("pictures", 60)}
-        unseen = "media of a length not seen yet"
 
         def talk(history, file, asked, stream=False, why=None, most=None):
             """One turn; `most`: tokens of the prompt that cannot be cached."""
@@ -500,7 +499,7 @@ def media(engine):
         one, other = [system], [system]
         talk(one, red, "What is it?", why=unseen)
         talk(one, None, "Say more of it.", stream=True, most=70)
-        talk(other, blue, "And what is this?")
+        talk(other, blue, "And what is this?", why=None if sizes else unseen)
         talk(one, small, "And this one?", why=unseen, most=110)
         talk(one, None, "Which of both is red?", most=70)
         talk(other, small, "And this one?", stream=True, most=110)
@@ -513,7 +512,13 @@ def media(engine):
 @case
 def media_vllm():
     """Images with vLLM: conversations are matched through them, and what is not known says why."""
-    media(Vllm("vllm-vision", model=vision_model()))
+    media(Vllm("vllm-vision", model=vision_model()), "media of a length not seen yet", sizes=True)
+
+
+@case
+def media_sglang():
+    """The same with SGLang, which names images by a hash of its own: matched through those that it was seen to compute."""
+    media(Sglang("sglang-vision", model=vision_model(), extra=["--mm-attention-backend", "sdpa"]), "media not seen yet", sizes=False)
 
 
 def main(names):

@@ -100,10 +100,16 @@ class ChatMediaTest {
         assertNotEquals(one.name(), medium(image.formatted(png + "A")).name());
         assertNull(medium(image.formatted("http://127.0.0.1/a.png")).name());
         assertEquals(
-                new Medium("image", "mine", true, null),
+                new Medium("image", "mine", true, null, null),
                 medium(
                         "{'type': 'image_url', 'uuid': 'mine', 'image_url': {'url':"
                                 + " 'http://127.0.0.1/a.png'}}"));
+        Medium named = medium(image.formatted(png).replace("'image_url', ", "'image_url', 'uuid': 'a', "));
+        assertEquals(one.content(), named.content());
+        assertEquals(one.content(), medium(image.formatted(png + "', 'detail': 'auto")).content());
+        Medium rough = medium(image.formatted(png + "', 'detail': 'low"));
+        assertEquals(one.name(), rough.name());
+        assertNotEquals(one.content(), rough.content());
         assertNotNull(
                 medium("{'type': 'input_audio', 'input_audio': {'data': 'AA', 'format': 'wav'}}")
                         .name());
