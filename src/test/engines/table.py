@@ -490,7 +490,10 @@ def media(engine, unseen, sizes):
             gateway.settle()
             answer = chat(api, history, 40, stream=stream)
             history.append({"role": "assistant", "content": answer.text})
-            expect_exact(answer, asked)
+            if why:  # its beginning is known, and nothing of the image
+                check(0 <= answer.cached - answer.predicted <= engine.page, f"{asked}: {answer}")
+            else:
+                expect_exact(answer, asked)
             check(answer.headers.get("x-warmpath-not-exact") == why, f"{asked}: {answer}, {answer.headers.get('x-warmpath-not-exact')}")
             check(most is None or answer.prompt - answer.cached <= most, f"{asked}: {answer}")
             return answer
@@ -506,6 +509,13 @@ def media(engine, unseen, sizes):
         last = talk(other, red, "And how about this one, do you know it?", most=200)
         again = [system, {"role": "user", "content": [image(red), {"type": "text", "text": "What is it?"}]}]
         check(chat(api, again, 40).text == one[2]["content"], "an image that is cached is another one")
+        alike = [[{"role": "user", "content": [image(png(280, 252, seed)), {"type": "text", "text": "What is it?"}]}] for seed in (4, 5)]
+        at_once([lambda messages=messages: chat(api, messages, 8) for messages in alike])
+        for messages in alike:
+            gateway.settle()
+            answer = chat(api, messages, 8)
+            expect_exact(answer, "again, of two at once")
+            check(answer.prompt - answer.cached <= engine.page, f"again, of two at once: {answer}, {answer.headers.get('x-warmpath-not-exact')}")
         print(f"    seven turns with images predicted exactly, the last one {last.predicted} of {last.prompt} tokens", flush=True)
 
 

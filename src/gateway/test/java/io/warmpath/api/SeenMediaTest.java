@@ -38,7 +38,7 @@ class SeenMediaTest {
             {"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}""";
 
     /** Hears what it listens to, as soon as it does where there is something already. */
-    private final class Events implements EventWatch {
+    private static final class Events implements EventWatch {
         private final Map<String, Stored> listeners = new ConcurrentHashMap<>();
         private int[] already = {};
 

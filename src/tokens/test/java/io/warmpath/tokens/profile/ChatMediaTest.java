@@ -21,6 +21,9 @@ class ChatMediaTest {
             "{% for message in messages %}<{{ message.role }}>{{ message.content | trim }}</>"
                     + "{% endfor %}";
 
+    private static final String PARTS =
+            "{% for message in messages %}{% for content in message.content %}"
+                    + "{{ content.text or '[' ~ content.type ~ ']' }}{% endfor %}{% endfor %}";
     private static final String CHAT =
             "{'messages': [{'role': 'system', 'content': 's'}, {'role': 'user', 'content': [{'type':"
                     + " 'text', 'text': 'before '}, {'type': 'image_url', 'image_url': {'url': 'u'}},"
@@ -67,18 +70,35 @@ class ChatMediaTest {
 
     @Test
     void vllm_hands_media_to_templates_that_want_parts() {
-        String template =
-                "{% for message in messages %}{% for content in message.content %}"
-                        + "{{ content.text or '[' ~ content.type ~ ']' }}{% endfor %}{% endfor %}";
         ChatRequest chat = media(Chats.request(CHAT)).inPlace();
         assertEquals(
                 new EnginePrompt.Text("sbefore [image]after[image][audio]"),
-                Chats.render(EngineProfile.VLLM, template, chat));
+                Chats.render(EngineProfile.VLLM, PARTS, chat));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.VLLM, TEXT, chat));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class,
                 Chats.render(EngineProfile.VLLM, TEXT, Chats.request(CHAT)));
+    }
+
+    @Test
+    void sglang_hands_images_alone_to_such_templates() {
+        ChatRequest image =
+                media(
+                                Chats.request(
+                                        "{'messages': [{'role': 'user', 'content': [{'type':"
+                                                + " 'image_url'}, {'type': 'text', 'text':"
+                                                + " 'a'}]}]}"))
+                        .inPlace();
+        assertEquals(
+                new EnginePrompt.Text("[image]a"),
+                Chats.render(EngineProfile.SGLANG, PARTS, image));
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.SGLANG, TEXT, image));
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class,
+                Chats.render(
+                        EngineProfile.SGLANG, PARTS, media(Chats.request(CHAT)).inPlace()));
     }
 
     private static Medium medium(String part) {
