@@ -21,7 +21,7 @@ class ChatMediaTest {
             "{% for message in messages %}<{{ message.role }}>{{ message.content | trim }}</>"
                     + "{% endfor %}";
 
-    private static final String PARTS =
+    private static final String TYPES =
             "{% for message in messages %}{% for content in message.content %}"
                     + "{{ content.text or '[' ~ content.type ~ ']' }}{% endfor %}{% endfor %}";
     private static final String CHAT =
@@ -73,7 +73,7 @@ class ChatMediaTest {
         ChatRequest chat = media(Chats.request(CHAT)).inPlace();
         assertEquals(
                 new EnginePrompt.Text("sbefore [image]after[image][audio]"),
-                Chats.render(EngineProfile.VLLM, PARTS, chat));
+                Chats.render(EngineProfile.VLLM, TYPES, chat));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.VLLM, TEXT, chat));
         assertInstanceOf(
@@ -92,13 +92,13 @@ class ChatMediaTest {
                         .inPlace();
         assertEquals(
                 new EnginePrompt.Text("[image]a"),
-                Chats.render(EngineProfile.SGLANG, PARTS, image));
+                Chats.render(EngineProfile.SGLANG, TYPES, image));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.SGLANG, TEXT, image));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class,
                 Chats.render(
-                        EngineProfile.SGLANG, PARTS, media(Chats.request(CHAT)).inPlace()));
+                        EngineProfile.SGLANG, TYPES, media(Chats.request(CHAT)).inPlace()));
     }
 
     private static Medium medium(String part) {
