@@ -3,7 +3,7 @@
  * that were sent there; for engines whose events are not followed. Part of libkvindex.so; KVI_ABI_VERSION
  * covers it.
  *
- * Conventions: as in kvindex.h, its status values too. Rules and weaknesses: src/docs/block-tracker.md.
+ * Conventions: as in kvindex.h, its status values too. Rules and weaknesses: src/docs/explanation/block-tracker.md.
  *   Threads: every function from any thread at any time between open and close, serialised inside as far as
  *   needed; kvt_close must not run beside another call on the same handle.
  *   A back end is named like a slot of the index: its number in the low 14 bits (KVI_SLOT_NUMBER), above it

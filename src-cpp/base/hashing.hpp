@@ -1,4 +1,4 @@
-/// Block hashes by Dynamo's rule (src/docs/hashing.md). Pure functions, any thread.
+/// Block hashes by Dynamo's rule (src/docs/explanation/hashing.md). Pure functions, any thread.
 #pragma once
 
 #include "base/types.hpp"

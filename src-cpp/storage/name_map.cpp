@@ -28,7 +28,7 @@ name_map::segment name_map::make(std::uint32_t lines, std::uint32_t depth) {
 namespace {
 
 // 128 bits at a time, which every x86-64 has; twice as wide is no faster for one line
-// (src/docs/native-index.md).
+// (src/docs/explanation/native-index.md).
 __m128i load(const void* at) {
     return _mm_loadu_si128(static_cast<const __m128i*>(at));
 }

@@ -1,4 +1,4 @@
-/// Hashes against vectors of the real producer (data/block-hashes.json, see src/docs/hashing.md).
+/// Hashes against vectors of the real producer (data/block-hashes.json, see src/docs/explanation/hashing.md).
 #include "base/hashing.hpp"
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
  * The engine calls kvp_stored, kvp_removed and kvp_cleared where it changes its cache. A thread of the
  * publisher numbers the events in batches and serves them over ZeroMQ's own protocol (ZMTP 3.0, TCP or unix
  * socket), in the shape that SGLang and vLLM publish: a PUB socket with [topic, sequence, batch], a ROUTER
- * socket that sends the newest batches again on request. See src/docs/publisher.md.
+ * socket that sends the newest batches again on request. See src/docs/how-to/publisher.md.
  *
  * Conventions
  *  1. Handles are opaque pointers; NULL is refused with KVP_E_ARGUMENT, never dereferenced.
@@ -106,7 +106,7 @@ int32_t kvp_abi_version(uint32_t* out_version);
 int32_t kvp_create(const kvp_options* options, kvp_publisher** out);
 
 /* The names of blocks whose engine has none of its own: the same in every process and on every machine for the
- * same tokens, parent, adapter and salt (src/docs/publisher.md). `ids` is not looked at. O(tokens). */
+ * same tokens, parent, adapter and salt (src/docs/how-to/publisher.md). `ids` is not looked at. O(tokens). */
 int32_t kvp_block_ids(const kvp_blocks* blocks, uint64_t* out_ids);
 
 /* These blocks came into a tier. Blocks that move to a slower tier: first kvp_stored there, then kvp_removed

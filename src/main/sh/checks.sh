@@ -403,7 +403,7 @@ pods_test() {
 
 agents_demo_test() { played run_program demo --agents --once --agent-turns 3 --html "$target/demo-agents.html"; }
 
-# The pages' English: src/docs/style-note.md.
+# The pages' English: src/docs/project/style-note.md.
 check_prose() { python3 "$root/src/test/prose/prose.py" "$root"; }
 
 common_steps() {

@@ -54,7 +54,7 @@ HELP
         picker) cat <<'HELP'
 ./warmpath picker [FLAGS]
 
-Starts the endpoint picker: gateways built on Envoy ask it over ext_proc where to send each request (src/docs/endpoint-picker.md).
+Starts the endpoint picker: gateways built on Envoy ask it over ext_proc where to send each request (src/docs/how-to/endpoint-picker.md).
 It is `serve` with --endpoint-picker-only: the flags are the same, clients' own requests are refused. Example:
   ./warmpath picker --worker http://10.0.0.1:30000 --worker http://10.0.0.2:30000 --tokenizer /models/m/tokenizer.json
 HELP
@@ -63,7 +63,7 @@ HELP
 ./warmpath relay --engine ENDPOINT --replay ENDPOINT --worker URL [--nats-servers URL,...]
 
 Runs beside an engine, reads its KV events over ZeroMQ and publishes them to NATS JetStream, where gateways with
-`--event-plane nats` read them (src/docs/nats.md). `./warmpath relay --help` lists every flag.
+`--event-plane nats` read them (src/docs/how-to/nats.md). `./warmpath relay --help` lists every flag.
 JVM options: WARMPATH_JAVA_OPTS; it runs with a heap of 256 MB unless they say otherwise.
 HELP
             ;;
@@ -102,7 +102,7 @@ HELP
 ./warmpath key hash [NAME] < FILE
 
 Makes an API key, or takes one from standard input, and prints its SHA-256 as the gateway wants it
-(src/docs/security.md). `./warmpath key --help` says more.
+(src/docs/how-to/security.md). `./warmpath key --help` says more.
 HELP
             ;;
         status | top | why | drain | resume | ask) cat <<'HELP'
@@ -115,7 +115,7 @@ HELP
 
 Ask a running gateway, as operators may: the one at http://localhost:8000, at --url URL, or at WARMPATH_URL, with the token of
 --token-file FILE or WARMPATH_ADMIN_TOKEN_FILE where it wants one. --json prints the gateway's answer
-(src/docs/observability.md). `./warmpath COMMAND --help` lists every flag and exit code.
+(src/docs/how-to/observability.md). `./warmpath COMMAND --help` lists every flag and exit code.
 HELP
             ;;
         audit) cat <<'HELP'

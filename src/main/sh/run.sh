@@ -71,7 +71,7 @@ jvm_options() {
     [ "$heap" -eq 1024 ] || echo '-XX:TrimNativeHeapInterval=5000'
     echo "-Xms$((heap < 160 ? heap : 160))m -Xmx${heap}m -XX:-ShrinkHeapInSteps"
     echo '-XX:+UseCompactObjectHeaders -XX:FreqInlineSize=150 -XX:+ExitOnOutOfMemoryError'
-    # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/start.md).
+    # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/how-to/start.md).
     echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'
     java_home_usable || { made_home=$(private_home) && echo "-Duser.home=$made_home"; } || return 1
     echo '--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow'

@@ -352,7 +352,7 @@ def pool():
     with running(master):
         engines = two_sglang(tokens=4096, tier="mooncake", master=master)
         with running(*engines):
-            # As src/docs/hicache.md has it.
+            # As src/docs/how-to/hicache.md has it.
             gateway = Gateway(engines, more=["--shared-cache-type", "hicache"])
             with running(gateway):
                 api = client(gateway)

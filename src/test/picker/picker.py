@@ -3,7 +3,7 @@
   picker.py [--only NAME]     NAME: part of a check's name; logs are in target/picker/logs
 
 Each check is a promise and prints one line. What the extension's conformance suite asserts of pickers is asserted here with the same
-words (`conformance_...`); the rest is what was seen to break pickers: src/docs/endpoint-picker.md.
+words (`conformance_...`); the rest is what was seen to break pickers: src/docs/how-to/endpoint-picker.md.
 """
 import argparse
 import collections

@@ -3,7 +3,7 @@
 
   pods.py --root DIR --folder DIR --cgroup NAME --images DIR --prometheus PROGRAM [--only CASE] [--keep]
 
-Cases: embedded, chart, ha-nats. Each is set up, and taken away, by the commands of its section in src/docs/kubernetes.md, run in a copy of k8s
+Cases: embedded, chart, ha-nats. Each is set up, and taken away, by the commands of its section in src/docs/how-to/kubernetes.md, run in a copy of k8s
 with engines that are simulated (manifests.py). --keep waits for Ctrl-C at the end, or where something failed, with the cluster up.
 """
 import argparse
@@ -113,7 +113,7 @@ class Cases:
 
     def by_the_docs(self, heading, then):
         """Sets up, asks and takes away."""
-        lines = commands(section(os.path.join(self.root, "src/docs/kubernetes.md"), heading))
+        lines = commands(section(os.path.join(self.root, "src/docs/how-to/kubernetes.md"), heading))
         said = self.shell.run([line for line in lines if not REMOVES.match(line)])
         self.answered([text for line, text in zip(lines, said) if line.startswith("curl ")], '"list"')
         self.shell.end_forwards()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds awkward English in the Markdown of this repository; src/docs/style-note.md has the rules in words.
+"""Finds awkward English in the Markdown of this repository; src/docs/project/style-note.md has the rules in words.
 
   prose.py ROOT            every page but generated ones and logs
   prose.py ROOT FILE...    these pages
@@ -16,7 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 LONGEST = 45  # words between two of . ; and :
 # Generated, a log, or the words of others.
-NOT_READ = ("src/docs/configuration.md", "src/docs/metrics.md", "k8s/helm/warmpath/README.md", "CHANGELOG.md", "src/perf/RESULTS.md", "src-cpp/bench/RESULTS.md")
+NOT_READ = ("src/docs/reference/configuration.md", "src/docs/reference/metrics.md", "k8s/helm/warmpath/README.md", "CHANGELOG.md", "src/perf/RESULTS.md", "src-cpp/bench/RESULTS.md")
 INDENTED = re.compile(r" {4,}|\t")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]) +|\s*>+ ?|#+ ")
 SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]* +(?=[A-Z`\"'(\[])|(?<=[:;]) +(?=[A-Z][a-z]+ )")
@@ -149,7 +149,7 @@ def main():
         for line, what, sentence in faults(page.read_text(encoding="utf-8"), rules):
             count += 1
             print(f"{page}:{line}: {what}: {sentence[:200]}")
-    print(f"prose: {len(looked_at)} pages read, {count} sentences to say otherwise (src/docs/style-note.md)")
+    print(f"prose: {len(looked_at)} pages read, {count} sentences to say otherwise (src/docs/project/style-note.md)")
     sys.exit(1 if count else 0)
 
 

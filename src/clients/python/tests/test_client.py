@@ -37,7 +37,7 @@ FRAMES = [
 
 
 class Gateway:
-    """Answers as src/docs/direct-api.md says, on a free port; `asked` has (method, path, body or None, headers)."""
+    """Answers as src/docs/reference/direct-api.md says, on a free port; `asked` has (method, path, body or None, headers)."""
 
     def __init__(self, test: unittest.TestCase) -> None:
         self.asked: list[tuple[str, str, Any, dict[str, str]]] = []

@@ -269,7 +269,7 @@ class KvRouterClient:
     """Asks a Warmpath gateway.
 
     A prompt is token ids (0 to 2^32 - 1), a text, or a list of chat messages. `options` are further members of the
-    body, such as `model`, `worker_ids`, `cache_salt`, `router_config_override` (src/docs/direct-api.md lists them);
+    body, such as `model`, `worker_ids`, `cache_salt`, `router_config_override` (src/docs/reference/direct-api.md lists them);
     None is left out, and one that the gateway does not know is a 400.
 
     Every call raises `RouterError` when the gateway refuses (400 wrong, 401 no key, 404 no such model or reservation,

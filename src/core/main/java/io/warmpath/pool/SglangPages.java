@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * fetches.
  *
  * <p>{@code [tag_][model_]HASH_rank..._k}, and {@code _v} beside it unless the model is MLA. What
- * the releases do differently is in src/docs/page-keys.md, and below where it is done.
+ * the releases do differently is in src/docs/reference/page-keys.md, and below where it is done.
  *
  * @param pageSize tokens of a page; with {@code dcp} above 1 the logical page's
  * @param mla one latent for K and V, the same on all tensor-parallel ranks

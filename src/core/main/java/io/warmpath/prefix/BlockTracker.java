@@ -4,7 +4,7 @@ package io.warmpath.prefix;
  * Which back end is taken to hold which blocks, from the prompts that were sent there. For one
  * model and one block size; no events needed.
  *
- * <p>The rules are those of the vLLM cache-aware policy ({@code src/docs/block-tracker.md}). Any
+ * <p>The rules are those of the vLLM cache-aware policy ({@code src/docs/explanation/block-tracker.md}). Any
  * thread; calls wait for each other for microseconds at most, {@link #join} and {@link #leave}
  * until no other call is inside. A closed tracker refuses every call with {@link
  * IllegalStateException}.

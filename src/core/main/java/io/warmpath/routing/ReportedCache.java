@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What engines report as cached of a request with several prompts, or several answers to a prompt,
- * as their code has it (src/docs/engines.md). Pure.
+ * as their code has it (src/docs/reference/engines.md). Pure.
  *
  * <p>vLLM makes every answer to every prompt a request of its own, in their order, and each finds
  * what the ones before it have: blocks are in its cache from when they are scheduled. It reports

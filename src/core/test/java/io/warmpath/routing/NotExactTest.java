@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class NotExactTest {
-    private static final Path PAGE = Path.of("src/docs/engines.md");
+    private static final Path PAGE = Path.of("src/docs/reference/engines.md");
 
     @Test
     void the_page_lists_them_in_their_order() throws IOException {

@@ -29,7 +29,7 @@ final class KeyMain {
               hash  prints the record of an existing key, read from standard input
 
             The gateway keeps hashes only: `new` shows the key once.
-            src/docs/security.md says what else a record may have.
+            src/docs/how-to/security.md says what else a record may have.
             """;
 
     private KeyMain() {}

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The layer table of src/docs/architecture.md: package, and which other packages of ours it may
+ * The layer table of src/docs/explanation/architecture.md: package, and which other packages of ours it may
  * use.
  *
  * <p>A package is named by its first segment below the base; adapters by two ({@code adapter.zmq}).

@@ -1,4 +1,4 @@
-/** Rules of src/docs/architecture.md as tests. Each rule has a control that must trip it. */
+/** Rules of src/docs/explanation/architecture.md as tests. Each rule has a control that must trip it. */
 @NullMarked
 package io.warmpath.architecture;
 

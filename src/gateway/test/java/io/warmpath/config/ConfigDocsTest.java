@@ -35,7 +35,7 @@ class ConfigDocsTest {
 
     @Test
     void the_configuration_reference_is_current() throws IOException {
-        same(Path.of("src/docs/configuration.md"), ConfigReference.markdown(CATALOG));
+        same(Path.of("src/docs/reference/configuration.md"), ConfigReference.markdown(CATALOG));
     }
 
     @Test

@@ -23,7 +23,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /** Whoever an alert wakes finds in the documents what it means and what to do. */
 class AlertsTest {
-    private static final String PAGE = "src/docs/operations.md";
+    private static final String PAGE = "src/docs/how-to/operations.md";
 
     /** A metric, and what is asked of its tags. */
     private static final Pattern METRIC =
@@ -115,7 +115,7 @@ class AlertsTest {
     /** Tags and their values by metric; no values: any. */
     private static Map<String, Map<String, Set<String>>> catalogue() {
         Map<String, Map<String, Set<String>>> known = new TreeMap<>();
-        for (String line : RepositoryFiles.text("src/docs/metrics.md").lines().toList()) {
+        for (String line : RepositoryFiles.text("src/docs/reference/metrics.md").lines().toList()) {
             if (!line.startsWith("| `warmpath_")) {
                 continue;
             }

@@ -25,7 +25,7 @@ class BoundsTableTest {
                     "warmpath.http.clients.max-connections");
 
     private static List<List<String>> rows() {
-        String page = RepositoryFiles.text("src/docs/operations.md");
+        String page = RepositoryFiles.text("src/docs/how-to/operations.md");
         int from = page.indexOf("\n## Bounds\n");
         int to = page.indexOf("\n## ", from + 1);
         assertTrue(from > 0 && to > from, "operations.md has no section of bounds");

@@ -425,7 +425,7 @@ class RenderedManifestsTest {
 
     @Test
     void alerts_and_the_autoscaler_ask_for_metrics_that_exist() {
-        String known = RepositoryFiles.text("src/docs/metrics.md");
+        String known = RepositoryFiles.text("src/docs/reference/metrics.md");
         Set<String> asked = new TreeSet<>();
         everywhere(
                 (objects, problems) -> {

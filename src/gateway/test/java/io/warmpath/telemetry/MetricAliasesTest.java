@@ -81,7 +81,7 @@ class MetricAliasesTest {
     @Test
     void every_name_stands_for_a_metric_that_exists() throws IOException {
         Set<String> documented =
-                Files.readString(Path.of("src/docs/metrics.md"))
+                Files.readString(Path.of("src/docs/reference/metrics.md"))
                         .lines()
                         .filter(l -> l.startsWith("| `"))
                         .map(l -> l.substring(3, l.indexOf('`', 3)))

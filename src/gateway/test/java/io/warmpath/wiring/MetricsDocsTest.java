@@ -83,9 +83,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** {@code src/docs/metrics.md} lists exactly the meters that exist. */
+/** {@code src/docs/reference/metrics.md} lists exactly the meters that exist. */
 class MetricsDocsTest {
-    private static final Path FILE = Path.of("src/docs/metrics.md");
+    private static final Path FILE = Path.of("src/docs/reference/metrics.md");
     private static final MemoryPlan PLAN = new MemoryPlan(2L << 30, 1L << 30);
 
     /** Named as dashboards made for Dynamo's router have them. */

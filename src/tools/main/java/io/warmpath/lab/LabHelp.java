@@ -83,7 +83,7 @@ final class LabHelp {
               --help           this text
 
             Example: ./warmpath lab run conv --policies all --loads 0.7 --csv conv.csv
-            The same arguments give the same results, byte for byte. More: src/docs/lab.md.
+            The same arguments give the same results, byte for byte. More: src/docs/how-to/lab.md.
             """;
 
     private LabHelp() {}

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 
 /** The README's plot of capacities shows what the table beside it holds, and both its command. */
 class CapacityFiguresTest {
-    private static final Path TABLE = Path.of("src/docs/capacity.csv");
-    private static final Path PLOT = Path.of("src/docs/capacity.svg");
-    private static final Path PAGE = Path.of("src/docs/lab.md");
+    private static final Path TABLE = Path.of("src/docs/images/capacity.csv");
+    private static final Path PLOT = Path.of("src/docs/images/capacity.svg");
+    private static final Path PAGE = Path.of("src/docs/how-to/lab.md");
     private static final Pattern COMMAND =
             Pattern.compile("(?m)^ {4}\\./warmpath lab capacity (.* --csv .*)$");
 

@@ -31,7 +31,7 @@ class TestedEnginesTest {
 
     @Test
     void the_document_names_the_same_versions() throws IOException {
-        String text = Files.readString(Path.of("src/docs/operations.md"));
+        String text = Files.readString(Path.of("src/docs/how-to/operations.md"));
         assertTrue(
                 text.contains(
                         "SGLang "

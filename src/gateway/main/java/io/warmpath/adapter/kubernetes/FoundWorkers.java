@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The workers that EndpointSlices and pods amount to; a pure function of both. Immutable.
  *
  * <p>A pod is one worker, however many Services and address families lead to it; its record is
- * {@link WorkerRecord}'s (src/docs/kubernetes.md).
+ * {@link WorkerRecord}'s (src/docs/how-to/kubernetes.md).
  *
  * @param workers by a key that is another one for each life of a pod
  * @param problems what could not be taken and why, by the same keys

@@ -29,6 +29,6 @@ final class TestedServers {
                         + " is the oldest that this gateway was tested with. Events and sessions"
                         + " need nothing newer that is known, but one damaged file on the disk of an"
                         + " older server can cost all shared snapshots in place of one: gateways then"
-                        + " start with an empty index. Update it (src/docs/nats.md).");
+                        + " start with an empty index. Update it (src/docs/how-to/nats.md).");
     }
 }

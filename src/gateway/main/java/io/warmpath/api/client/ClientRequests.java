@@ -164,7 +164,7 @@ public final class ClientRequests {
                         GatewayError error =
                                 new GatewayError.Forbidden(
                                         "This API key is not one for /router; see `direct-api` in"
-                                                + " src/docs/security.md.");
+                                                + " src/docs/how-to/security.md.");
                         String id = ids.of(request.headers());
                         metrics.refused(Refusals.of(client, id, error));
                         client.refuse(error, id);

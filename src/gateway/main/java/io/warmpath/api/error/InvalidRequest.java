@@ -45,7 +45,7 @@ public final class InvalidRequest {
 
     /** A member that the direct API has no meaning for. */
     public static GatewayException unknown(String path) {
-        return bad(path, "`" + path + "` is not known here; see src/docs/direct-api.md.");
+        return bad(path, "`" + path + "` is not known here; see src/docs/reference/direct-api.md.");
     }
 
     public static GatewayException notJson(JsonProcessingException e) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A body of Anthropic's Messages API as one of {@code /v1/chat/completions}. What is mapped to what
- * is listed in {@code src/docs/anthropic.md}.
+ * is listed in {@code src/docs/reference/anthropic.md}.
  *
  * <p>Reads trees, so not on an event loop where the body is large. One thread.
  */

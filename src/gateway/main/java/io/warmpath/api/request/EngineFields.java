@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * What engines take from routers and not from clients: it names hosts that the engine connects to,
  * blocks and requests that are others', or code that it runs. The members are those of {@link
  * RequestMember#isForEngines}; all are listed, with those that are passed on and why, in {@code
- * src/docs/security.md}. Stateless.
+ * src/docs/how-to/security.md}. Stateless.
  */
 final class EngineFields {
     /** Of SGLang (SGLANG_ENABLE_REQUEST_HEADER_OVERRIDES), whatever follows. */
@@ -60,7 +60,7 @@ final class EngineFields {
                         + "` acts on engines or on other requests and is not taken from clients; "
                         + instead(field)
                         + ". A front end that has to send it needs a key with `hand-off: true`, or"
-                        + " the gateway --forward-hand-off (src/docs/security.md).");
+                        + " the gateway --forward-hand-off (src/docs/how-to/security.md).");
     }
 
     private static String instead(String field) {

@@ -66,7 +66,7 @@ public interface UpstreamConfig {
     @Setting(
             doc =
                     "Pass on what acts on engines or on other requests (`kv_transfer_params`,"
-                            + " `bootstrap_*`, `rid`, ...; all of them in src/docs/security.md),"
+                            + " `bootstrap_*`, `rid`, ...; all of them in src/docs/how-to/security.md),"
                             + " whoever sends it. Refused with 400 by default. Only for a gateway"
                             + " that trusted front ends alone can reach; beside other clients give"
                             + " the front end a key with `hand-off: true`.",

@@ -14,7 +14,7 @@ public interface AuthConfig {
     @Setting(
             doc =
                     "YAML file of clients' API keys: their SHA-256, what each may do, its limits"
-                            + " (src/docs/security.md). Read again when it changes. With it, or with"
+                            + " (src/docs/how-to/security.md). Read again when it changes. With it, or with"
                             + " `warmpath.auth.keys` or `warmpath.auth.jwt.jwks`, requests without a"
                             + " valid key get 401. Unset: everybody may send requests.",
             unit = "path",

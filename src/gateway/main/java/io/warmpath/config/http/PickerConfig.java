@@ -16,7 +16,7 @@ public interface PickerConfig {
             doc =
                     "Port of the endpoint picker: Envoy's ext_proc over gRPC, as the Gateway API"
                             + " Inference Extension wants it, and gRPC health"
-                            + " (src/docs/endpoint-picker.md). 0: none, or 9002 with `only`.",
+                            + " (src/docs/how-to/endpoint-picker.md). 0: none, or 9002 with `only`.",
             unit = "port",
             flags = "--endpoint-picker-port",
             min = 0,

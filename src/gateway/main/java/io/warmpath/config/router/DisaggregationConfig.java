@@ -19,7 +19,7 @@ public interface DisaggregationConfig {
     @Setting(
             doc =
                     "KV cache of one token, all layers together: 128K for a model of 8 billion"
-                            + " parameters, 320K for 70 (src/docs/disaggregation.md). vLLM's engines"
+                            + " parameters, 320K for 70 (src/docs/how-to/disaggregation.md). vLLM's engines"
                             + " show it themselves when they fetch caches by NIXL.",
             minSize = "1",
             maxSize = "64M")

@@ -124,7 +124,7 @@ public final class ServeHelp {
         text.wrap(
                 "",
                 "`serve --help GROUP` lists one of them, `serve --help all` all of them, `serve --help"
-                        + " WORD` what has the word in its name. src/docs/configuration.md has all in"
+                        + " WORD` what has the word in its name. src/docs/reference/configuration.md has all in"
                         + " one table.");
     }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where an engine of vLLM's that decodes fetches a prompt's KV cache, in the words of the one that
- * has computed it (NIXL; src/docs/disaggregation.md). Immutable.
+ * has computed it (NIXL; src/docs/how-to/disaggregation.md). Immutable.
  *
  * <p>Nothing at the engine checks it: a part that is missing ends the engine, a cache that was
  * given up meanwhile is read all the same. So it is looked at here, goes to one engine, and at

@@ -86,7 +86,7 @@ public class RecordChannels implements AutoCloseable {
                                 + ": this build has no connector of that name, it has "
                                 + String.join(", ", names())
                                 + "; kafka and amqp want a build with them: `./warmpath build --with"
-                                + " kafka,amqp` (src/docs/usage-records.md).");
+                                + " kafka,amqp` (src/docs/how-to/usage-records.md).");
             }
         }
         return Optional.empty();

@@ -56,7 +56,7 @@ record RelayFlags(
               --component NAME      second part                                    (backend)
               --help                this text
 
-            The keys under warmpath.nats (src/docs/configuration.md) hold here too, by environment:
+            The keys under warmpath.nats (src/docs/reference/configuration.md) hold here too, by environment:
             NATS_SERVER, WARMPATH_NATS_CREDENTIALS_FILE, WARMPATH_NATS_RETENTION and so on.
             """;
 

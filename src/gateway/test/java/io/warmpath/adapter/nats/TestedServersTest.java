@@ -39,7 +39,7 @@ class TestedServersTest {
     void the_version_that_tests_run_is_the_one_that_is_named() throws IOException {
         assertEquals("v" + TestedServers.OLDEST, NatsServer.wanted());
         assertTrue(
-                Files.readString(Path.of("src/docs/nats.md"))
+                Files.readString(Path.of("src/docs/how-to/nats.md"))
                         .contains("tested with is " + TestedServers.OLDEST + ","));
     }
 }

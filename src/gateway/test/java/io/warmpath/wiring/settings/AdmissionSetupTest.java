@@ -78,7 +78,7 @@ class AdmissionSetupTest {
     /** The example of the documentation is the one that is read here. */
     @Test
     void the_documented_file_is_read() throws Exception {
-        String page = Files.readString(Path.of("src/docs/admission.md"));
+        String page = Files.readString(Path.of("src/docs/how-to/admission.md"));
         int from = page.indexOf("```yaml\n") + 8;
         Path file =
                 Files.writeString(

@@ -235,7 +235,7 @@ class CostSettingsTest {
 
     @Test
     void the_documents_have_each_block_key_with_its_reason() throws Exception {
-        String page = Files.readString(Path.of("src/docs/routing.md"));
+        String page = Files.readString(Path.of("src/docs/explanation/routing.md"));
         for (CostSettings.BlockKey key : CostSettings.BLOCK_KEYS) {
             String name = key.name().replace("warmpath.router.", "").replace("warmpath.", "");
             assertTrue(
