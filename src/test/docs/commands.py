@@ -29,7 +29,7 @@ sys.path.append(str(HERE.parent / "pods"))
 
 import manifests  # noqa: E402
 import pages  # noqa: E402
-from pages import CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
+from pages import BY, CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
 
 PAGES = (ROOT / "src/docs", ROOT / "src/examples")
 STRICT = (ROOT / "src/docs/tutorials", ROOT / "src/docs/how-to", ROOT / "src/examples")
@@ -73,6 +73,11 @@ class Page:
                 missing = [line for line in pages.commands(block.text) if line not in tested]
                 if missing:
                     raise Wrong(f"{where}: {other.name} has no command '{missing[0]}'")
+            if block.kind == BY:
+                test = ROOT / block.said["test"]
+                names = [self.path.name, *(word for word in block.text.split() if "/" in word and (ROOT / word).is_file())]
+                if not test.is_file() or not any(name in test.read_text(encoding="utf-8") for name in names):
+                    raise Wrong(f"{where}: {block.said['test']} is no file that names {' or '.join(names)}")
             if block.kind == SHOWS and not any(b.kind == RUN for b in self.blocks[:at]):
                 raise Wrong(f"{where}: nothing was run whose output this could be")
 
@@ -247,7 +252,7 @@ def run(names, *more):
 def count():
     found = all_pages()
     kinds = [block.kind for page in found for block in page.blocks]
-    print(f"docs: {sum(k in (RUN, TERMINAL) for k in kinds)} blocks are run, {kinds.count(ELSEWHERE)} are run with another page, "
+    print(f"docs: {sum(k in (RUN, TERMINAL) for k in kinds)} blocks are run, {kinds.count(ELSEWHERE) + kinds.count(BY)} are run by other tests, "
           f"{kinds.count(UNTESTED)} say why they are not, {kinds.count(SHOWS)} outputs are compared")
     return 0
 
