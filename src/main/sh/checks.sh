@@ -296,7 +296,9 @@ docs_commands() {
     build_gateway
     if [ $# -eq 0 ]; then
         prometheus_for_tests || :
-        sh "$root/src/test/e2e/venv.sh" examples >/dev/null && python3 "$root/src/test/docs/commands.py" --control || return 1
+        ! image_tools_for_tests || run_image --tool buildah || return 1
+        sh "$root/src/test/e2e/venv.sh" examples >/dev/null && sh "$root/src/test/e2e/venv.sh" compose >/dev/null &&
+            python3 "$root/src/test/docs/commands.py" --control || return 1
     fi
     python3 "$root/src/test/docs/commands.py" "$@"
 }

@@ -27,6 +27,7 @@ ROOT = HERE.parents[2]
 
 sys.path.append(str(HERE.parent / "pods"))
 
+import containers  # noqa: E402
 import manifests  # noqa: E402
 import pages  # noqa: E402
 from pages import CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
@@ -45,6 +46,7 @@ PROGRAMS = ("nats", "prometheus")
 THINGS = {
     "nats": TOOLS / "nats/nats-server", "sglang": ENGINES / "installed", "vllm": ENGINES / "installed",
     "prometheus": TOOLS / "prometheus/usr/bin/prometheus", "examples": ROOT / "target/examples/venv/bin/python",
+    "podman": containers.COMPOSE,
 }
 
 
@@ -82,6 +84,8 @@ class Page:
             import fleet
             if lacks := fleet.room(2):
                 return [lacks]
+        if "podman" in self.needs and (lacks := containers.lacking()):
+            return [lacks]
         return [need for need in self.needs if not THINGS[need].exists() and not (need in PROGRAMS and shutil.which(THINGS[need].name))]
 
 
@@ -91,10 +95,11 @@ class Typist:
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
         self.patience = ENGINE_PATIENCE_S if REAL & set(page.needs) else PATIENCE_S
-        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples")), os.environ["PATH"]]
+        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples", "podman")), os.environ["PATH"]]
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
-            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES)}
+            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES),
+            **(containers.settings(folder) if "podman" in page.needs else {})}
         ends, self.says = os.pipe()
         self.ends = ends
         self.shell = subprocess.Popen(["sh", "-e"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=folder, env=self.environment,
