@@ -46,6 +46,8 @@ def image():
 def lacking():
     if not shutil.which("podman") or not COMPOSE.exists():
         return "podman and podman-compose"
+    if not any(os.access(f"/usr/{lib}/podman/aardvark-dns", os.X_OK) for lib in ("lib", "libexec")):
+        return "aardvark-dns"
     if subprocess.run(["podman", "image", "exists", image()]).returncode:
         return f"{image()} (./warmpath image --tool buildah)"
     return None if PROMETHEUS.exists() else "prometheus"
