@@ -252,6 +252,9 @@ engines_test() {
     sh "$root/src/test/engines/run.sh" "$@"
 }
 
+# engine_arguments: those of k8s and of the example. After engines_test, which installs the engines.
+engine_arguments() { python3 -B "$root/src/test/k8s/engine_arguments.py"; }
+
 stop_tree() {
     for child in $(pgrep -P "$1"); do stop_tree "$child"; done
     kill "$1" 2>/dev/null || :
@@ -514,6 +517,7 @@ everything() {
     fi
     if [ "$label" != test ]; then
         step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
+        step "engines: the manifests' arguments before the real parsers" engine_arguments
         step 'engines: disaggregation, four real SGLangs' engines_test split
         step 'engines: disaggregation, two real vLLMs and NIXL' engines_test handoff nixl
         step 'engines: disaggregation, two real vLLMs and Mooncake' engines_test handoff mooncake
