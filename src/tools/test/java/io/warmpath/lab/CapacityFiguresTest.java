@@ -23,7 +23,7 @@ class CapacityFiguresTest {
     private static final Path PLOT = Path.of("src/docs/images/capacity.svg");
     private static final Path PAGE = Path.of("src/docs/how-to/lab.md");
     private static final Pattern COMMAND =
-            Pattern.compile("(?m)^ {4}\\./warmpath lab capacity (.* --csv .*)$");
+            Pattern.compile("(?m)^\\./warmpath lab capacity (.* --csv .*)$");
 
     private static List<Capacity> read() throws IOException {
         List<String> lines = Files.readAllLines(TABLE);
