@@ -56,6 +56,10 @@ def lacking():
 def settings(folder):
     """The environment of podman and podman-compose, whose files are below `folder`."""
     images = subprocess.run(["podman", "info", "--format", "{{.Store.GraphRoot}}"], check=True, capture_output=True, text=True).stdout.strip()
+    # What podman and its network programs write elsewhere is the page's own, too: this is its mount namespace.
+    for state in ("/run/containers", "/run/libpod", "/run/netns"):
+        os.makedirs(state, exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", state], check=True)
     own, files = folder / ".containers", min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     build = own / "prometheus"
     (build / "data").mkdir(parents=True)

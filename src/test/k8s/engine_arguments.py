@@ -51,11 +51,13 @@ for words in json.load(sys.stdin):
         answers.append(f"{type(problem).__name__}: {problem}")
 print("\\nANSWERS " + json.dumps(answers))
 """
+# Taken without what is planted.
+PLAIN = {"sglang": ["--model-path=m"], "vllm": ["m"]}
 FAULTS = {
-    "sglang": [["--model-path=m", "--no-such-flag"], ["--model-path=m", "--page-size=many"], ["--model-path=m", "--tool-call-parser=none-such"],
-               ["--model-path=m", "--reasoning-parser=none-such"], ["--model-path=m", '--kv-events-config={"publisher":7}']],
-    "vllm": [["m", "--no-such-flag"], ["m", "--block-size=many"], ["m", "--enable-auto-tool-choice", "--tool-call-parser=none-such"],
-             ["m", "--enable-auto-tool-choice"], ["m", '--kv-events-config={"publisher":"zmq","end":"tcp://*:5557"}']],
+    "sglang": [["--no-such-flag"], ["--page-size=many"], ["--tool-call-parser=none-such"],
+               ["--reasoning-parser=none-such"], ['--kv-events-config={"publisher":7}']],
+    "vllm": [["--no-such-flag"], ["--block-size=many"], ["--enable-auto-tool-choice", "--tool-call-parser=none-such"],
+             ["--enable-auto-tool-choice"], ['--kv-events-config={"publisher":"zmq","end":"tcp://*:5557"}']],
 }
 
 
@@ -105,12 +107,13 @@ def main():
         here = [(name, words) for kind, name, words in given if kind == engine]
         if len(here) < 4:
             wrong.append(f"only {len(here)} sets of {engine}")
-        said = answers(engine, [words for _, words in here] + FAULTS[engine])
+        here.append(("nothing but a model", PLAIN[engine]))
+        said = answers(engine, [words for _, words in here] + [PLAIN[engine] + words for words in FAULTS[engine]])
         for (name, words), problem in zip(here, said):
             if problem:
                 wrong.append(f"{name}: {problem}: {words}")
         wrong += [f"{engine} takes a planted fault: {words}" for words, problem in zip(FAULTS[engine], said[len(here):]) if not problem]
-        print(f"{engine}: {len(here)} sets of engines, {len(FAULTS[engine])} planted faults", flush=True)
+        print(f"{engine}: {len(here) - 1} sets of engines, {len(FAULTS[engine])} planted faults", flush=True)
     for problem in wrong:
         print(f"FAILED: {problem}", file=sys.stderr)
     return 1 if wrong else 0
