@@ -81,7 +81,8 @@ class CapacityFiguresTest {
     @Test
     void the_page_shows_the_plot_and_gives_the_command_that_the_table_is_from() throws IOException {
         String page = Files.readString(PAGE).replaceAll("\\\\\n +", "");
-        assertTrue(page.contains("](" + PLOT.getFileName() + ")"), PAGE + " shows no " + PLOT);
+        Path shown = PAGE.getParent().relativize(PLOT);
+        assertTrue(page.contains("](" + shown + ")"), PAGE + " shows no " + PLOT);
         Matcher command = COMMAND.matcher(page);
         assertTrue(command.find(), PAGE + " has no command for " + TABLE);
         LabFlags flags = LabFlags.parse(List.of(command.group(1).split(" ", -1)));
