@@ -27,6 +27,7 @@ ROOT = HERE.parents[2]
 
 sys.path.append(str(HERE.parent / "pods"))
 
+import containers  # noqa: E402
 import manifests  # noqa: E402
 import pages  # noqa: E402
 from pages import BY, CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
@@ -42,9 +43,12 @@ NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-chi
 REAL = {"sglang", "vllm"}  # engines
 # What a page may need beside the product, and where it has to be; programs may be on PATH as well.
 PROGRAMS = ("nats", "prometheus")
+AGENTS = ("ANTHROPIC_", "CLAUDE", "OPENCODE_")  # what the reader's own agents are told is not what the page tells them
+PACKAGES = ("examples", "podman", "agents", "open-webui")
 THINGS = {
     "nats": TOOLS / "nats/nats-server", "sglang": ENGINES / "installed", "vllm": ENGINES / "installed",
     "prometheus": TOOLS / "prometheus/usr/bin/prometheus", "examples": ROOT / "target/examples/venv/bin/python",
+    "podman": containers.COMPOSE, "agents": ROOT / "target/agents/node_modules/.bin/opencode", "open-webui": ROOT / "target/open-webui/venv/bin/open-webui",
 }
 
 
@@ -87,6 +91,8 @@ class Page:
             import fleet
             if lacks := fleet.room(2):
                 return [lacks]
+        if "podman" in self.needs and (lacks := containers.lacking()):
+            return [lacks]
         return [need for need in self.needs if not THINGS[need].exists() and not (need in PROGRAMS and shutil.which(THINGS[need].name))]
 
 
@@ -96,10 +102,11 @@ class Typist:
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
         self.patience = ENGINE_PATIENCE_S if REAL & set(page.needs) else PATIENCE_S
-        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples")), os.environ["PATH"]]
+        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in PROGRAMS + PACKAGES), os.environ["PATH"]]
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
-            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES)}
+            **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith(AGENTS)}, "PATH": os.pathsep.join(map(str, path)),
+            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES),
+            **(containers.settings(folder) if "podman" in page.needs else {})}
         ends, self.says = os.pipe()
         self.ends = ends
         self.shell = subprocess.Popen(["sh", "-e"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=folder, env=self.environment,

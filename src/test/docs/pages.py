@@ -7,7 +7,7 @@ RUN, TERMINAL, CTRL_C, FILE, SHOWS, ELSEWHERE, BY, UNTESTED = "run", "terminal",
 
 FENCE = re.compile(r"^```(\w*)\s*$")
 # A block that is only indented has no place for a mark.
-INDENTED = re.compile(r"^ {4}(?:\./warmpath|curl|kubectl|helm|pip|pipx|python3?|docker|podman|npm|nats-server|mvn|sh|vllm|apt) ")
+INDENTED = re.compile(r"^ {4}(?:\./warmpath|curl|kubectl|helm|pip|pipx|python3?|docker|podman|npm|nats-server|mvn|sh|vllm|apt|export) ")
 COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->$")
 STOP = re.compile(r"^<!--\s*Ctrl-C in: (?P<command>.*?)\s*-->$")
 NEEDS = re.compile(r"^<!--\s*needs:\s*(.*?)\s*-->$", re.M)
