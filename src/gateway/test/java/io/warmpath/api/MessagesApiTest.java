@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.restassured.path.json.JsonPath;
 import io.restassured.response.ValidatableResponse;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
@@ -23,6 +24,8 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.model.ModelSources;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -372,9 +376,37 @@ class MessagesApiTest {
         ask(ASK).statusCode(200);
     }
 
+    @ParameterizedTest
+    @CsvSource({"'', 'system,user,system'", "thinking/qwen35, 'system,user'"})
+    void a_later_system_message_stays_where_the_models_template_takes_it(
+            String template, String roles, @TempDir Path folder) throws Exception {
+        for (String name : List.of("tokenizer.json", "tokenizer_config.json")) {
+            Files.copy(DemoModel.directory().resolve(name), folder.resolve(name));
+        }
+        if (!template.isEmpty()) {
+            Path other = Path.of("src/test/resources/templates", template + ".jinja");
+            Files.copy(other, folder.resolve("chat_template.jinja"));
+        }
+        gateway = new Gateway(path, tokenizer(folder), threads);
+        engine = new StubEngine(whole(200, ANSWER));
+        gateway.serve(engine);
+        String later = "{'role':'user','content':'hi'},{'role':'system','content':'Be brief.'}";
+        ask("{'model':'m','max_tokens':9,'system':'Be.','messages':[" + later + "]}")
+                .statusCode(200);
+        JsonPath sent = JsonPath.from(engine.calls.getFirst().bodyText());
+        assertEquals(List.of(roles.split(",")), sent.getList("messages.role"));
+        assertEquals(
+                roles.endsWith("system") ? "Be." : "Be.\nBe brief.",
+                sent.getString("messages[0].content"));
+    }
+
     private static ModelTokens tokenizer() throws Exception {
+        return tokenizer(DemoModel.directory());
+    }
+
+    private static ModelTokens tokenizer(Path directory) throws Exception {
         return new ModelTokens(
-                ModelSources.of(Map.of(Gateway.MODEL, DemoModel.directory()), null),
+                ModelSources.of(Map.of(Gateway.MODEL, directory), null),
                 new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);
