@@ -57,7 +57,8 @@ class Assembled(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         root = written(self.folder.name, {**pages, "menu.toml": pages.get("menu.toml", self.MENU)})
-        return build.assemble(root, root / "work", root / "menu.toml"), root / "work" / "docs"
+        entries, self.moved = build.assemble(root, root / "work", root / "menu.toml")
+        return entries, root / "work" / "docs"
 
     def test_links_lead_to_the_pages_places(self):
         _, docs = self.assembled(self.PAGES)
@@ -84,6 +85,16 @@ class Assembled(unittest.TestCase):
             self.assembled({**self.PAGES, "src/docs/a.md": "# A\n\n[o](../../../outside.md)\n"})
         with self.assertRaisesRegex(build.Broken, "there is no src/docs/gone.md"):
             self.assembled({**self.PAGES, "menu.toml": 'Gone = "src/docs/gone.md"\n'})
+
+    def test_a_page_that_moved_is_a_redirect_and_nothing_links_to_it(self):
+        old = {**self.PAGES, "src/docs/old.md": "# Old\n\nThis page moved to [more/new.md](more/new.md).\n", "src/docs/more/new.md": "# New\n"}
+        _, docs = self.assembled(old)
+        self.assertEqual({"old.md": "more/new.md"}, self.moved)
+        self.assertEqual((True, False), ((docs / "more/new.md").is_file(), (docs / "old.md").exists()))
+        with self.assertRaisesRegex(build.Broken, "src/docs/a.md: old.md#x moved to more/new.md"):
+            self.assembled({**old, "src/docs/a.md": "# A\n\n[o](old.md#x)\n"})
+        with self.assertRaisesRegex(build.Broken, "src/docs/old.md: gone.md leads to no file"):
+            self.assembled({**old, "src/docs/old.md": "# Old\n\nThis page moved to [gone](gone.md).\n"})
 
     def test_what_programs_read_names_every_page_of_the_menu(self):
         entries, docs = self.assembled(self.PAGES)
@@ -131,8 +142,15 @@ class Checked(unittest.TestCase):
                 self.assertEqual(1, len(found), found)
                 self.assertIn(fault, found[0])
 
+    def test_a_page_that_many_clicks_lead_to(self):
+        chain = {f"{a}": f'<nav><a href="../{b}/">next</a></nav>' for a, b in ("bc", "cd", "de")}
+        far = self.faults(a=self.GOOD["a/index.html"] + '<nav><a href="../b/">next</a></nav>', **chain, e="")
+        self.assertEqual(["d/index.html: more than 3 clicks from the front page", "e/index.html: more than 3 clicks from the front page"], far)
+
     def test_a_page_in_no_menu_and_a_list_that_names_what_is_not_there(self):
         self.assertEqual(["b/index.html: in no menu"], self.faults(b="<p>alone</p>"))
+        self.assertEqual([], self.faults(b=build.redirect("../a/")))
+        self.assertIn("b/index.html: ../c/ is not there", self.faults(b=build.redirect("../c/")))
         self.assertEqual(["llms.txt: b.md is not there"], self.faults(llms="- [A](a.md)\n- [B](b.md)\n"))
         self.assertEqual(["llms.txt: lists no page"], self.faults(llms="nothing"))
 

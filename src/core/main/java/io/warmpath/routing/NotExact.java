@@ -4,7 +4,8 @@ import java.util.Locale;
 
 /**
  * Why an engine may report another number of cached tokens than was predicted, or why none was
- * predicted: set by whoever learns it, the first one that holds. A row of src/docs/reference/engines.md each.
+ * predicted: set by whoever learns it, the first one that holds. A row of
+ * src/docs/reference/engines.md each.
  */
 public enum NotExact {
     OTHER_API("an API whose prompts are not read", "scores, images, speech: load alone decides"),

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The layer table of src/docs/explanation/architecture.md: package, and which other packages of ours it may
- * use.
+ * The layer table of src/docs/explanation/architecture.md: package, and which other packages of
+ * ours it may use.
  *
  * <p>A package is named by its first segment below the base; adapters by two ({@code adapter.zmq}).
  * A package that is not in the table fails the test: a new room has to be put on the plan first.

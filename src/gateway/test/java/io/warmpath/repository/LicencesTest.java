@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
  */
 class LicencesTest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Path PAGE = Path.of("src", "docs", "licences.md");
+    private static final Path PAGE = Path.of("src/docs/project/licences.md");
     private static final Path RESOLVED = Path.of("target", "sbom", "java.cdx.json");
     private static final Path NATIVE = Path.of("src", "main", "sbom", "native.cdx.json");
     private static final Path CONSOLE = Path.of("src", "main", "sbom", "console.cdx.json");

@@ -5,8 +5,8 @@ import io.warmpath.config.setting.SettingKey;
 import java.util.List;
 
 /**
- * Text of {@code src/docs/reference/configuration.md}, made from the catalogue; a test fails when the file is
- * stale and writes it anew with {@code -Ddocs.write=true}.
+ * Text of {@code src/docs/reference/configuration.md}, made from the catalogue; a test fails when
+ * the file is stale and writes it anew with {@code -Ddocs.write=true}.
  */
 public final class ConfigReference {
     private ConfigReference() {}
