@@ -144,6 +144,11 @@ class Checked(unittest.TestCase):
                 self.assertEqual(1, len(found), found)
                 self.assertIn(fault, found[0])
 
+    def test_a_page_that_many_clicks_lead_to(self):
+        chain = {f"{a}": f'<nav><a href="../{b}/">next</a></nav>' for a, b in ("bc", "cd", "de")}
+        far = self.faults(a=self.GOOD["a/index.html"] + '<nav><a href="../b/">next</a></nav>', **chain, e="")
+        self.assertEqual(["d/index.html: more than 3 clicks from the front page", "e/index.html: more than 3 clicks from the front page"], far)
+
     def test_a_page_in_no_menu_and_a_list_that_names_what_is_not_there(self):
         self.assertEqual(["b/index.html: in no menu"], self.faults(b="<p>alone</p>"))
         self.assertEqual([], self.faults(b=build.redirect("../a/")))

@@ -87,6 +87,7 @@ final class Layers {
         allow("adapter.mooncake", "fault", "prefix", "pool", "net");
         allow("adapter.sglang", "fault", "fleet", "events");
         allow("adapter.vllm", "fault", "fleet", "events");
+        allow("adapter.trtllm", "fault", "prefix", "fleet", "events");
         allow("adapter.openai", "fault", "fleet");
         allow("adapter.enginehttp", "fault", "fleet", "net");
         allow("adapter.enginetokens", "fault", "fleet");

@@ -29,7 +29,7 @@ public final class EngineModelPlaces implements ModelPlaces {
         return switch (worker.kind()) {
             case SGLANG -> sglang(worker);
             case VLLM -> vllm(worker);
-            case OPENAI -> Optional.empty();
+            case TRTLLM, OPENAI -> Optional.empty();
         };
     }
 

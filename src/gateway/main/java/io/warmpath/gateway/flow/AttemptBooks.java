@@ -103,9 +103,13 @@ final class AttemptBooks {
      * It is about to be sent.
      *
      * @param model by the engine's name
+     * @param tag that its engine tells of it with; empty: none
      */
-    void open(String model) {
+    void open(String model, String tag) {
         book(model);
+        if (report != null) {
+            report.tagged(tag);
+        }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
         }
