@@ -44,7 +44,7 @@ def prose(comment, starred=True):
         if kind == "code" and now != "code":
             out.append("```")
         if now == "code" and kind != "code":
-            out += ["```text"] if out[-1:] == [""] else ["", "```text"]
+            out += ["```"] if out[-1:] == [""] else ["", "```"]
         if now in ("item", "text") and kind not in (now, "") or now == "item" and not out[-1:]:
             out.append("")
         if now == "item":

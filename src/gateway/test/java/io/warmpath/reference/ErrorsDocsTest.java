@@ -247,7 +247,7 @@ class ErrorsDocsTest {
             case TOO_MANY_STREAMS -> "Close a console or a `./warmpath top` that nobody reads.";
             case STOPPING ->
                     "Send it again: another gateway takes it, or this one when it has started"
-                            + " anew.";
+                            + " again.";
             case WORKER_UNREACHABLE ->
                     "Send it again. An operator looks whether the engine runs ([when engines"
                             + " fail](../how-to/operations.md#when-engines-fail)).";

@@ -9,6 +9,7 @@ final class HttpApiExamples {
             """
             A first request, with the reasons for its way in the answer's headers:
 
+            <!-- not tested: the model is yours -->
             ```sh
             curl -i localhost:8000/v1/chat/completions -H 'content-type: application/json' -H 'x-warmpath-explain: 1' \\
               -d '{"model":"MODEL","messages":[{"role":"user","content":"Hello"}]}'
@@ -44,6 +45,7 @@ final class HttpApiExamples {
             Map.of(
                     "POST /v1/messages",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl localhost:8000/v1/messages -H 'content-type: application/json' \\
                       -d '{"model":"MODEL","max_tokens":64,"messages":[{"role":"user","content":"Hello"}]}'
@@ -51,12 +53,14 @@ final class HttpApiExamples {
                     """,
                     "POST /router/best_worker",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl localhost:8000/router/best_worker -d '{"token_ids":[1,2,3]}'
                     ```
                     """,
                     "POST /router/reservations",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl localhost:8000/router/reservations \\
                       -d '{"token_ids":[1,2,3],"reservation_id":"mine","ttl_seconds":60}'
@@ -66,6 +70,7 @@ final class HttpApiExamples {
                     """,
                     "POST /workers",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl localhost:8000/workers -H 'content-type: application/json' \\
                       -d '{"url":"http://10.0.0.3:30000","name":"w3"}'
@@ -73,6 +78,7 @@ final class HttpApiExamples {
                     """,
                     "POST /workers/{worker}/drain",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl -X POST localhost:8000/workers/w3/drain -H 'content-type: application/json' \\
                       -d '{"reason":"new drivers"}'
@@ -80,6 +86,7 @@ final class HttpApiExamples {
                     """,
                     "GET /router/decisions",
                     """
+                    <!-- not tested: the model is yours -->
                     ```sh
                     curl 'localhost:8000/router/decisions?worker=w3&outcome=failed&since=5m&detail=false'
                     ```

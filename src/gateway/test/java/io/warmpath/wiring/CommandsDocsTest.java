@@ -122,7 +122,7 @@ class CommandsDocsTest {
     }
 
     private static String fenced(String text) {
-        return "```text\n" + text.strip() + "\n```\n";
+        return "```\n" + text.strip() + "\n```\n";
     }
 
     private static String anchor(String heading) {
