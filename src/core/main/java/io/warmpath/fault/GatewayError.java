@@ -80,13 +80,13 @@ public sealed interface GatewayError {
     record BadRequest(String param, String message) implements GatewayError {}
 
     /**
-     * The bytes are no request that can be read in one way only.
+     * The bytes are not HTTP, or can be read as a request in more than one way.
      *
      * @param httpStatus 400, 414, 431 or 505
      */
     record NotHttp(int httpStatus, String message) implements GatewayError {}
 
-    /** The body is larger than {@code limitBytes}. */
+    /** The body is larger than the limit. */
     record BodyTooLarge(long limitBytes) implements GatewayError {
         @Override
         public String message() {
@@ -96,7 +96,7 @@ public sealed interface GatewayError {
         }
     }
 
-    /** The body came too slowly: fewer than 500 bytes a second over {@code span}. */
+    /** The body came too slowly: fewer than 500 bytes a second for a while. */
     record BodyTooSlow(Duration span) implements GatewayError {
         @Override
         public String message() {
@@ -366,7 +366,9 @@ public sealed interface GatewayError {
     }
 
     /**
-     * The connection to the engine broke; {@code bytesReceived} counts bytes of the answer's body.
+     * The connection to the engine broke.
+     *
+     * @param bytesReceived of the answer's body
      */
     record UpstreamBroke(String worker, long bytesReceived) implements GatewayError {
         @Override
@@ -385,8 +387,9 @@ public sealed interface GatewayError {
     }
 
     /**
-     * The engine kept silent for longer than a time-out; {@code phase} is connect, first byte or
-     * idle.
+     * The engine kept silent for longer than a time-out.
+     *
+     * @param phase connect, first byte or idle
      */
     record UpstreamTimeout(String worker, String phase, Duration after) implements GatewayError {
         @Override
@@ -422,8 +425,10 @@ public sealed interface GatewayError {
     }
 
     /**
-     * An engine's own error, told in an event because the stream had begun; {@code httpStatus} is
-     * the engine's, {@code message} what it said.
+     * An engine's own error, in an event because the stream had begun.
+     *
+     * @param httpStatus the engine's
+     * @param message what it said
      */
     record EngineRefused(int httpStatus, String message) implements GatewayError {
         @Override

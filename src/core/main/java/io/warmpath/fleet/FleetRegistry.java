@@ -561,6 +561,7 @@ public final class FleetRegistry implements Fleet {
         return switch (kind) {
             case SGLANG -> 1;
             case VLLM -> 2;
+            case TRTLLM -> 3;
             case OPENAI -> 0;
             case null -> 0;
         };

@@ -2,9 +2,11 @@ package io.warmpath.prefix;
 
 /**
  * Which back end is taken to hold which blocks, from the prompts that were sent there. For one
- * model and one block size; no events needed. The rules are those of the vLLM cache-aware policy
- * ({@code src/docs/explanation/block-tracker.md}). Any thread; calls wait for each other for microseconds at
- * most, {@link #join} and {@link #leave} until no other call is inside. A closed tracker refuses
+ * model and one block size; no events needed.
+ *
+ * <p>The rules are those of the vLLM cache-aware policy ({@code
+ * src/docs/explanation/block-tracker.md}). Any thread; calls wait for each other for microseconds
+ * at most, {@link #join} and {@link #leave} until no other call is inside. A closed tracker refuses
  * every call with {@link IllegalStateException}.
  */
 public interface BlockTracker extends AutoCloseable {

@@ -125,6 +125,11 @@ public final class EventMeters {
                 "Replays that were not answered in time",
                 null,
                 EventCounters::replayFailures);
+        counter(
+                "warmpath.events.poll.failures",
+                "Engines asked for their events in vain (TensorRT-LLM)",
+                null,
+                EventCounters::pollFailures);
     }
 
     private void counter(

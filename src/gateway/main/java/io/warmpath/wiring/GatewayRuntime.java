@@ -92,9 +92,9 @@ final class GatewayRuntime implements AutoCloseable {
                 FlowSettings.loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new AdmissionParts(config, vertx, load);
         AddressGuard addresses = AddressSetup.guard(config.addresses());
-        events.open(addresses, meters, state.position());
         clients = new ClientParts(config.auth(), vertx);
         engineParts = new EngineParts(config, vertx, clients, addresses);
+        events.open(vertx, engineParts, meters, state.position());
         EngineClient engines = engineParts.client();
         kubernetes = new KubernetesParts(config.kubernetes(), meters);
         fleet =

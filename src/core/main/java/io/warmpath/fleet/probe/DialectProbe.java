@@ -100,7 +100,10 @@ public final class DialectProbe implements WorkerProbe {
                     firstPositive(
                             spec.blockSize(),
                             facts.blockSize(),
-                            defaultBlockSize.applyAsInt(served.names())),
+                            firstPositive(
+                                    dialect(facts.kind()).usualBlockSize(),
+                                    defaultBlockSize.applyAsInt(served.names()),
+                                    0)),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
                     spec.capacity().or(facts.capacity()),
@@ -250,7 +253,11 @@ public final class DialectProbe implements WorkerProbe {
             return EventEndpoint.perRank(
                     configured, spec.replayEndpoint(), spec.eventsBind(), spec.topic(), dpSize);
         }
-        return facts.events().stream().filter(e -> e.dpRank() < dpSize).toList();
+        List<EventEndpoint> told = facts.events();
+        if (told.size() == 1 && EventEndpoint.isPolled(told.getFirst().endpoint())) {
+            return EventEndpoint.perRank(told.getFirst().endpoint(), null, false, "", dpSize);
+        }
+        return told.stream().filter(e -> e.dpRank() < dpSize).toList();
     }
 
     private static int firstPositive(int a, int b, int otherwise) {

@@ -14,7 +14,7 @@ public final class TestedEngines {
         return switch (kind) {
             case SGLANG -> "0.5.23";
             case VLLM -> "0.32.0";
-            case OPENAI -> "";
+            case TRTLLM, OPENAI -> "";
         };
     }
 

@@ -231,7 +231,7 @@ public final class WorkerFields {
                 return k;
             }
         }
-        throw new IllegalArgumentException("The field kind must be sglang, vllm or openai.");
+        throw new IllegalArgumentException("The field kind must be sglang, vllm, trtllm or openai.");
     }
 
     private @Nullable PoolMetadata pool() {

@@ -70,6 +70,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final UnaryOperator<HttpClientOptions> tls;
     private final Function<URI, @Nullable String> keys;
     private final @Nullable AddressGuard guard;
+    private final int mostBytes;
     private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
 
     /**
@@ -92,6 +93,20 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             UnaryOperator<HttpClientOptions> tls,
             Function<URI, @Nullable String> keys,
             @Nullable AddressGuard guard) {
+        this(vertx, timeout, tls, keys, guard, MAX_ANSWER_BYTES);
+    }
+
+    /**
+     * @param mostBytes of an answer's body; a longer one is a failure
+     */
+    public VertxEngineHttp(
+            Vertx vertx,
+            Duration timeout,
+            UnaryOperator<HttpClientOptions> tls,
+            Function<URI, @Nullable String> keys,
+            @Nullable AddressGuard guard,
+            int mostBytes) {
+        this.mostBytes = mostBytes;
         this.keys = keys;
         this.guard = guard;
         this.vertx = vertx;
@@ -248,12 +263,10 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             response.handler(
                     part -> {
                         body.appendBuffer(part);
-                        if (body.length() > MAX_ANSWER_BYTES) {
+                        if (body.length() > mostBytes) {
                             read.tryFail(
                                     new IOException(
-                                            "the answer is longer than "
-                                                    + MAX_ANSWER_BYTES
-                                                    + " bytes"));
+                                            "the answer is longer than " + mostBytes + " bytes"));
                             stop();
                         }
                     });

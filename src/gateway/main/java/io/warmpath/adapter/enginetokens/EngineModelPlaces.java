@@ -23,7 +23,7 @@ public record EngineModelPlaces(EngineHttp http) implements ModelPlaces {
         return switch (worker.kind()) {
             case SGLANG -> sglang(worker);
             case VLLM -> vllm(worker);
-            case OPENAI -> Optional.empty();
+            case TRTLLM, OPENAI -> Optional.empty();
         };
     }
 

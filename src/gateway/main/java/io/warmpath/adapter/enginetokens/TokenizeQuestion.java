@@ -34,7 +34,7 @@ final class TokenizeQuestion {
      * @return empty when such an engine cannot be asked about this prompt
      */
     static Optional<String> of(EngineKind kind, String model, JsonNode request) {
-        if (kind == EngineKind.OPENAI) {
+        if (kind.isPlain()) {
             return Optional.empty();
         }
         ObjectNode question = JsonNodeFactory.instance.objectNode();

@@ -178,6 +178,13 @@ public final class TokenizeApi {
         return tokens(bytes, TokenizeBody.read(bytes), visit).ids().length;
     }
 
+    /** Whether the model's template takes such a chat; false where that is not known. Brief. */
+    public boolean renders(String model, PromptInput.Chat chat) {
+        String served = names.of(model, () -> "").served();
+        EngineProfile engine = Engines.of(fleet.snapshot(), served);
+        return tokens.tokenize(served, chat, engine, null) instanceof Tokenizing.Tokens;
+    }
+
     private Tokenizing.Tokens tokens(HeapBytes bytes, TokenizeBody asked, @Nullable Visit visit) {
         String model = model(asked, visit);
         EngineProfile engine =

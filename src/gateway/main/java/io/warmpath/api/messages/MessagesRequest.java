@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +53,12 @@ final class MessagesRequest {
 
     /**
      * @param toCount only its tokens are wanted: {@code max_tokens} may be missing, nothing streams
+     * @param laterSystem whether a model's template takes system messages behind others; asked only
+     *     where there are such
      * @throws GatewayException BadRequest with the member's path
      */
-    static Translated translate(Buffer anthropic, boolean toCount) {
+    static Translated translate(
+            Buffer anthropic, boolean toCount, Predicate<String> laterSystem) {
         HeapBytes bytes = HeapBytes.of(anthropic);
         InvalidRequest.rejectOtherEncodings(bytes);
         Map<String, @Nullable Object> body;
@@ -65,10 +69,10 @@ final class MessagesRequest {
         } catch (IOException e) {
             throw bad("", "The request body cannot be read: " + e.getMessage() + ".");
         }
-        return new MessagesRequest(new JsonMembers("", body)).translated(toCount);
+        return new MessagesRequest(new JsonMembers("", body)).translated(toCount, laterSystem);
     }
 
-    private Translated translated(boolean toCount) {
+    private Translated translated(boolean toCount, Predicate<String> laterSystem) {
         String model = body.text("model");
         out.put("model", model);
         sampling(toCount);
@@ -88,8 +92,7 @@ final class MessagesRequest {
         }
         hints.cached(body);
         MessagesContent content = new MessagesContent(hints);
-        content.system(body);
-        content.messages(body);
+        content.chat(body, () -> laterSystem.test(model == null ? "" : model));
         Object nvext = hints.nvext(body.all().get("nvext"));
         if (nvext != null) {
             out.put("nvext", nvext);

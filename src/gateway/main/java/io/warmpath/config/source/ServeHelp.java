@@ -115,8 +115,8 @@ public final class ServeHelp {
         text.wrap(
                 "",
                 "`serve --help GROUP` lists one of them, `serve --help all` all of them, `serve --help"
-                        + " WORD` what has the word in its name. src/docs/reference/configuration.md has all in"
-                        + " one table.");
+                        + " WORD` what has the word in its name. src/docs/reference/configuration.md has all of"
+                        + " them.");
     }
 
     private static String value(SettingKey key) {

@@ -114,7 +114,7 @@ final class Attempt
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Continued continued = books.continued();
         Buffer body = continued == null ? written.body() : continued.body(written.body());
-        books.open(asked.model());
+        books.open(asked.model(), asked.tag());
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {

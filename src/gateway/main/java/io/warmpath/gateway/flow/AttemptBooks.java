@@ -97,9 +97,17 @@ final class AttemptBooks {
         return report == null || report.knowsBeginningOnly() ? 0 : Math.max(0, promptTokens);
     }
 
-    /** It is about to be sent. {@code model}: by the engine's name. */
-    void open(String model) {
+    /**
+     * It is about to be sent.
+     *
+     * @param model by the engine's name
+     * @param tag that its engine tells of it with; empty: none
+     */
+    void open(String model, String tag) {
         book(model);
+        if (report != null) {
+            report.tagged(tag);
+        }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
         }

@@ -133,7 +133,7 @@ final class Relocation {
         } else if (scope.form != EngineForm.AS_SENT) {
             return WhyNot.TOKEN_FORM;
         }
-        return from.worker().kind() == EngineKind.OPENAI ? WhyNot.ENGINE_KIND : null;
+        return from.worker().kind().isPlain() ? WhyNot.ENGINE_KIND : null;
     }
 
     /** Gets all that is passed on. */

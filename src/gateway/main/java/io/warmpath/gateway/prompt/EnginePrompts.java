@@ -149,7 +149,7 @@ public final class EnginePrompts {
         return switch (kind) {
             case VLLM -> vllm;
             case SGLANG -> sglang;
-            case OPENAI -> other;
+            case TRTLLM, OPENAI -> other;
         };
     }
 

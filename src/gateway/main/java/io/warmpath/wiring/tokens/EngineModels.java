@@ -1,6 +1,5 @@
 package io.warmpath.wiring.tokens;
 
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.fleet.Worker;
@@ -87,7 +86,7 @@ public final class EngineModels implements FleetListener {
             return;
         }
         boolean wanted =
-                worker.kind() != EngineKind.OPENAI
+                !worker.kind().isPlain()
                         && worker.models().stream().anyMatch(model -> !tokens.knows(model));
         if (!wanted) {
             origins.say(worker);

@@ -2,7 +2,6 @@ package io.warmpath.wiring.tokens;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import java.util.HashMap;
@@ -89,7 +88,7 @@ public final class TokenOrigins {
         if (hasFiles.test(model)) {
             return fromEngines.contains(bases.apply(model)) ? Origin.ENGINES_FILES : Origin.FILES;
         }
-        if (asksEngines(model) && worker.kind() != EngineKind.OPENAI && !absent) {
+        if (asksEngines(model) && !worker.kind().isPlain() && !absent) {
             return Origin.ENGINE;
         }
         return takesTexts ? Origin.TEXT : Origin.NONE;

@@ -1,7 +1,7 @@
 package io.warmpath.tokens.model;
 
 import io.warmpath.tokens.template.ChatTemplate;
-import io.warmpath.tokens.template.MediaLengths;
+import io.warmpath.tokens.template.LearntMedia;
 import io.warmpath.tokens.text.AddedTokens;
 import io.warmpath.tokens.text.SegmentCache;
 import io.warmpath.tokens.text.SegmentedTokenizer;
@@ -21,21 +21,21 @@ public final class ServedModel {
     public final @Nullable SegmentedTokenizer segmented;
     final @Nullable SegmentCache cache;
     public final @Nullable ChatTemplate template;
-    public final MediaLengths media;
+    public final LearntMedia media;
     public volatile boolean failing;
 
     /** Users, and one for its owner; 0: closed, for good. Shared by copies. */
     private final AtomicInteger holds;
 
     ServedModel(LoadedModel loaded, long cacheBytes, TokensCounters counters) {
-        this(loaded, cacheBytes, counters, new MediaLengths(), new AtomicInteger(1));
+        this(loaded, cacheBytes, counters, new LearntMedia(), new AtomicInteger(1));
     }
 
     private ServedModel(
             LoadedModel loaded,
             long cacheBytes,
             TokensCounters counters,
-            MediaLengths media,
+            LearntMedia media,
             AtomicInteger holds) {
         this.loaded = loaded;
         this.media = media;
