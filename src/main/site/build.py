@@ -5,7 +5,7 @@
 
 Copies the pages that navigation.toml names, and all of src/docs, into target/site-work, with links made to fit: a page to a page, a source
 file to a page that shows it, a picture to its copy. Zensical builds target/site from that; each page is also there as Markdown, with llms.txt
-and llms-full.txt. --serve shows the site on 127.0.0.1 and builds again when a page changes. Status 1 when a link leads nowhere. Standard
+and llms-full.txt. A page that only says where it moved to becomes a redirect, and nothing may link to it. --serve shows the site on 127.0.0.1 and builds again when a page changes. Status 1 when a link leads nowhere. Standard
 library only, but for Zensical.
 """
 import argparse
@@ -25,6 +25,7 @@ import tomllib
 import dialect
 
 HERE = pathlib.Path(__file__).resolve().parent
+MOVED = re.compile(r"^# [^\n]+\n+This page moved to \[[^\]]+\]\(([^)\s]+)\)\.\n*$")
 LINK = re.compile(r"(?<=\]\()([^()\s]+)(?=\))")
 HEADING = re.compile(r"^# (.+)$", re.M)
 NO_PROSE = re.compile(r"\d+\. |-{3}|Status:|Made from")
@@ -93,18 +94,35 @@ def values(table):
     return [v for value in table.values() for v in (values(value) if isinstance(value, dict) else [value])]
 
 
+def moved(file):
+    """Where a page says that it moved to, as a path from its folder; None for a page that stayed."""
+    found = MOVED.match(file.read_text(encoding="utf-8"))
+    return found[1] if found else None
+
+
+def redirect(target):
+    """A page at an old address that leads on, with the place on the page that was asked for."""
+    return (f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title><link rel="canonical" href="{target}">'
+            f'<script>location.replace("{target}" + location.hash)</script><meta http-equiv="refresh" content="0; url={target}">'
+            f'<a href="{target}">This page moved here</a></html>\n')
+
+
 class Assembly:
-    """The pages in target/site-work/docs; `broken` has the links that lead nowhere."""
+    """The pages in target/site-work/docs; `broken` has the links that lead nowhere, or to an old address."""
 
     def __init__(self, root, work, drawing):
         self.drawing = drawing  # whether there is what draws diagrams
         self.root, self.docs, self.done, self.broken = root, work / "docs", set(), []
+        self.moved = {}  # {place of an old address: the new one, seen from it}
 
     def add(self, path):
         """A Markdown file of the repository, and all that it links to."""
         if path in self.done:
             return
         self.done.add(path)
+        if moved(self.root / path):
+            self.moved[place(path)] = self.link(path, moved(self.root / path))
+            return
         lines, drawn = [], False
         for line, code, word in dialect.lines_of((self.root / path).read_text(encoding="utf-8")):
             if word == "mermaid":
@@ -132,6 +150,8 @@ class Assembly:
             self.broken.append(f"{source}: {target} leads to no file")
             return target
         if file.suffix == ".md":
+            if moved(file):
+                self.broken.append(f"{source}: {target} moved to {moved(file)}")
             self.add(path)
             there = place(path)
         elif file.suffix in AS_THEY_ARE:
@@ -184,7 +204,7 @@ def for_machines(entries, docs, site, name):
 
 
 def assemble(root, work, navigation, drawing=True):
-    """All pages into work/docs. Returns the navigation with the repository's paths."""
+    """All pages into work/docs. Returns the navigation with the repository's paths, and the pages that moved."""
     table = tomllib.loads(navigation.read_text(encoding="utf-8"))
     entries = menu(root, table, set(values(table)))
     missing = [f"navigation.toml: there is no {path}" for _, path in pages_of(entries) if not (root / path).is_file()]
@@ -195,14 +215,14 @@ def assemble(root, work, navigation, drawing=True):
         assembly.add(path)
     if assembly.broken:
         raise Broken("\n".join(assembly.broken))
-    return entries
+    return entries, assembly.moved
 
 
 def build(root, given):
     work, site = root / "target/site-work", root / "target/site"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    entries = assemble(root, work, HERE / "navigation.toml", bool(given.mermaid))
+    entries, old = assemble(root, work, HERE / "navigation.toml", bool(given.mermaid))
     assets = work / "docs/assets"
     assets.mkdir()
     shutil.copyfile(HERE / "site.css", assets / "site.css")
@@ -216,6 +236,10 @@ def build(root, given):
     ran = subprocess.run([given.zensical.absolute(), "build", "--clean", "-f", "mkdocs.yml"], cwd=work, capture_output=True, text=True)
     if ran.returncode:
         raise Broken(f"zensical: {ran.stdout}{ran.stderr}")
+    for page, now in old.items():  # x.md is served as x/
+        file = work / "site" / page.removesuffix(".md") / "index.html"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(redirect(f"../{now.removesuffix('.md')}/"), encoding="utf-8")
     for_machines(entries, work / "docs", work / "site", settings["site_name"])
     shutil.rmtree(site, ignore_errors=True)
     shutil.move(work / "site", site)

@@ -3,7 +3,9 @@ package io.warmpath.fleet;
 import java.util.List;
 import java.util.Locale;
 
-/** Where the KV events of a rank, or of one source of them, stand. See src/docs/reference/events.md. */
+/**
+ * Where the KV events of a rank, or of one source of them, stand. See src/docs/reference/events.md.
+ */
 public enum EventView {
     /** This gateway follows no events. */
     OFF,

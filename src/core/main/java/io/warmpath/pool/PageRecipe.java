@@ -4,10 +4,9 @@ import java.util.List;
 
 /**
  * How one engine, in one version and one parallel layout, cuts a prompt into pages and names their
- * parts in the pool.
- *
- * <p>Immutable; equal recipes name equal pages alike. Pages are named by {@value #DIGEST_BYTES}
- * bytes each, chained from the first, so a digest stands for all that lies before it too.
+ * parts in the pool. Immutable; equal recipes name equal pages alike. Pages are named by {@value
+ * #DIGEST_BYTES} bytes each, chained from the first, so a digest stands for all that lies before it
+ * too.
  */
 public sealed interface PageRecipe permits SglangPages, VllmPages, LmcacheChunks {
     int DIGEST_BYTES = 32;

@@ -4,10 +4,10 @@ package io.warmpath.prefix;
  * Which back end is taken to hold which blocks, from the prompts that were sent there. For one
  * model and one block size; no events needed.
  *
- * <p>The rules are those of the vLLM cache-aware policy ({@code src/docs/explanation/block-tracker.md}). Any
- * thread; calls wait for each other for microseconds at most, {@link #join} and {@link #leave}
- * until no other call is inside. A closed tracker refuses every call with {@link
- * IllegalStateException}.
+ * <p>The rules are those of the vLLM cache-aware policy ({@code
+ * src/docs/explanation/block-tracker.md}). Any thread; calls wait for each other for microseconds
+ * at most, {@link #join} and {@link #leave} until no other call is inside. A closed tracker refuses
+ * every call with {@link IllegalStateException}.
  */
 public interface BlockTracker extends AutoCloseable {
     /** How a block is told from others. */
@@ -29,10 +29,8 @@ public interface BlockTracker extends AutoCloseable {
         public Options {
             if (blockSize < 1 || blockSize > PrefixIndex.MAX_BLOCK_SIZE) {
                 throw new IllegalArgumentException(
-                        "block size "
-                                + blockSize
-                                + " is not from 1 to "
-                                + PrefixIndex.MAX_BLOCK_SIZE);
+                        "block size %s is not from 1 to %s"
+                                .formatted(blockSize, PrefixIndex.MAX_BLOCK_SIZE));
             }
             if (maxBlocks < 1 || maxBlocks > 1 << 30) {
                 throw new IllegalArgumentException(
@@ -83,9 +81,7 @@ public interface BlockTracker extends AutoCloseable {
 
     /**
      * Drops the least recently used blocks of every back end that has more than {@link
-     * Options#maxBlocks}; to be called now and then, other calls come in between.
-     *
-     * @return how many
+     * Options#maxBlocks}; to be called now and then, other calls come in between. Returns how many.
      */
     long evict();
 

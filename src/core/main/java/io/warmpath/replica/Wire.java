@@ -1,7 +1,8 @@
 package io.warmpath.replica;
 
 /**
- * The bytes between gateways: little-endian, without padding; src/docs/how-to/replicas.md has the tables.
+ * The bytes between gateways: little-endian, without padding; src/docs/how-to/replicas.md has the
+ * tables.
  *
  * <p>The header is the same for all kinds and versions up to the version itself; a message of an
  * unknown version is not read any further, one of an unknown kind counts for its number only.

@@ -21,7 +21,9 @@ import java.util.Properties;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The bytes between gateways are those of the vectors, which src/docs/how-to/replicas.md explains. */
+/**
+ * The bytes between gateways are those of the vectors, which src/docs/how-to/replicas.md explains.
+ */
 class MessageTest {
     private static final Properties VECTORS = new Properties();
 

@@ -34,9 +34,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Prefill on one engine, decoding on another, as SGLang splits them: both get the request at once
- * and meet by its room. The engines here are told apart by what real ones do (src/docs/
- * disaggregation.md): without a room they say 400; who prefills answers when its cache has gone,
- * who decodes begins when it has come.
+ * and meet by its room. The engines here are told apart by what real ones do
+ * (src/docs/how-to/disaggregation.md): without a room they say 400; who prefills answers when its
+ * cache has gone, who decodes begins when it has come.
  */
 @ParameterizedClass
 @ArgumentsSource(EnginePath.Tried.class)

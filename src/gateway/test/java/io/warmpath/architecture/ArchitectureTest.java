@@ -21,8 +21,8 @@ import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /**
- * The arrows of src/docs/explanation/architecture.md, kept. Every rule is run twice: over the product, where it
- * must be green, and over its fixture, where it must be red.
+ * The arrows of src/docs/explanation/architecture.md, kept. Every rule is run twice: over the
+ * product, where it must be green, and over its fixture, where it must be red.
  */
 class ArchitectureTest {
     private static final String BASE = "io.warmpath";

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The layer table of src/docs/explanation/architecture.md: package, and which other packages of ours it may
- * use.
+ * The layer table of src/docs/explanation/architecture.md: package, and which other packages of
+ * ours it may use.
  *
  * <p>A package is named by its first segment below the base; adapters by two ({@code adapter.zmq}).
  * A package that is not in the table fails the test: a new room has to be put on the plan first.
@@ -87,6 +87,7 @@ final class Layers {
         allow("adapter.mooncake", "fault", "prefix", "pool", "net");
         allow("adapter.sglang", "fault", "fleet", "events");
         allow("adapter.vllm", "fault", "fleet", "events");
+        allow("adapter.trtllm", "fault", "prefix", "fleet", "events");
         allow("adapter.openai", "fault", "fleet");
         allow("adapter.enginehttp", "fault", "fleet", "net");
         allow("adapter.enginetokens", "fault", "fleet");

@@ -201,7 +201,7 @@ public class TokensBench {
 
     private static String documents() throws IOException {
         StringBuilder all = new StringBuilder();
-        try (Stream<Path> files = Files.list(Path.of("src/docs"))) {
+        try (Stream<Path> files = Files.walk(Path.of("src/docs"))) {
             for (Path file : files.filter(f -> f.toString().endsWith(".md")).sorted().toList()) {
                 all.append(Files.readString(file));
             }

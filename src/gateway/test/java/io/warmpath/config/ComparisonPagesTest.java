@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The pages that compare this gateway with others name flags, keys and metrics that it has. */
 class ComparisonPagesTest {
-    private static final Path DOCS = Path.of("src/docs");
+    private static final Path DOCS = Path.of("src/docs/how-to");
+    private static final Path METRICS = Path.of("src/docs/reference/metrics.md");
     private static final SettingCatalog CATALOG = SettingCatalog.read();
     private static final CommandLine FLAGS = new CommandLine(CATALOG);
     private static final Pattern FLAG = Pattern.compile("`(--[a-z0-9-]+)");
@@ -63,8 +64,7 @@ class ComparisonPagesTest {
                 wrong.add(key + " is no key");
             }
         }
-        Set<String> metrics =
-                new HashSet<>(found(METRIC, Files.readString(DOCS.resolve("metrics.md"))));
+        Set<String> metrics = new HashSet<>(found(METRIC, Files.readString(METRICS)));
         for (String metric : found(METRIC, text)) {
             if (!metrics.contains(metric)) {
                 wrong.add(metric + " is no metric");

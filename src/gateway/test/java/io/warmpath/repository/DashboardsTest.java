@@ -29,7 +29,8 @@ class DashboardsTest {
 
     private static Set<String> metrics() throws IOException {
         Set<String> names = new TreeSet<>();
-        for (String line : Files.readString(Path.of("src/docs/reference/metrics.md")).lines().toList()) {
+        for (String line :
+                Files.readString(Path.of("src/docs/reference/metrics.md")).lines().toList()) {
             if (line.startsWith("| `warmpath_")) {
                 String name = line.substring(3, line.indexOf('`', 3));
                 names.add(name);
@@ -45,7 +46,8 @@ class DashboardsTest {
 
     private static Set<String> tags() throws IOException {
         Set<String> tags = new HashSet<>(OTHERS);
-        for (String line : Files.readString(Path.of("src/docs/reference/metrics.md")).lines().toList()) {
+        for (String line :
+                Files.readString(Path.of("src/docs/reference/metrics.md")).lines().toList()) {
             if (line.startsWith("| `warmpath_")) {
                 for (String tag : line.split("\\|", -1)[3].split(";", -1)) {
                     tags.add(tag.strip().split(":", 2)[0]);

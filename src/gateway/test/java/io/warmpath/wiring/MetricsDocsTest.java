@@ -1,6 +1,5 @@
 package io.warmpath.wiring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
@@ -35,6 +34,7 @@ import io.warmpath.pool.LmcacheInstances;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.repository.RecordedText;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
@@ -71,7 +71,6 @@ import io.warmpath.wiring.tokens.EngineQuestions;
 import io.warmpath.wiring.tokens.TokenOrigins;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
@@ -99,14 +98,7 @@ class MetricsDocsTest {
 
     @Test
     void the_table_of_metrics_is_current() throws IOException {
-        String text = markdown(meters());
-        if (Boolean.getBoolean("docs.write")) {
-            Files.writeString(FILE, text);
-        }
-        assertEquals(
-                Files.readString(FILE),
-                text,
-                FILE + " is stale; run MetricsDocsTest with -Ddocs.write=true, look at the diff");
+        RecordedText.same(FILE, markdown(meters()));
     }
 
     @Test

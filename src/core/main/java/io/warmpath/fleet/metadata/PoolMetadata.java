@@ -3,10 +3,9 @@ package io.warmpath.fleet.metadata;
 import java.util.Map;
 
 /**
- * What a worker, or its operator, says about the pool that its engine uses: Mooncake, LMCache. Immutable.
- *
- * <p>The members of the JSON form are those that Dynamo's workers publish, and a few that make a
- * worker's statement complete where the engine does not.
+ * What a worker, or its operator, says about the pool that its engine uses: Mooncake, LMCache.
+ * Immutable. The members of the JSON form are those that Dynamo's workers publish, and a few that
+ * make a worker's statement complete where the engine does not.
  */
 public sealed interface PoolMetadata permits HiCacheMetadata, LmcacheMetadata, VllmStoreMetadata {
     /** Admin port of a master that names none. */

@@ -83,9 +83,7 @@ public record WorkerRow(
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> lmcache,
         List<Events> events) {
 
-    /**
-     * @param outside requests of the rank that are not this gateway's
-     */
+    /** {@code outside}: requests of the rank that are not this gateway's. */
     @JsonNaming(SnakeCaseStrategy.class)
     @Schema(name = "RankLoad")
     public record Load(int dpRank, int running, int waiting, long kvBlocks, int outside) {
@@ -134,9 +132,7 @@ public record WorkerRow(
         return of(status, lower(status.worker().state()), sources, facts);
     }
 
-    /**
-     * @param state in place of the worker's
-     */
+    /** {@code state}: in place of the worker's. */
     static WorkerRow of(
             WorkerStatus status, String state, List<SourceName> sources, WorkerFacts facts) {
         Worker w = status.worker();

@@ -11,8 +11,8 @@ import java.util.Set;
 
 /**
  * What {@code nvext} says of sampling and of the answer, and what it may say without effect here
- * (listed in {@code src/docs/how-to/agents.md}): that is checked as well, so that a client learns of a
- * mistake from whichever gateway it meets first. One per request, one thread.
+ * (listed in {@code src/docs/how-to/agents.md}): that is checked as well, so that a client learns
+ * of a mistake from whichever gateway it meets first. One per request, one thread.
  */
 public final class ExtrasReader {
     /** Ahead of a value that only its sender understands. */

@@ -17,7 +17,7 @@ public interface WorkerConfig {
     @Setting(doc = "Identity in APIs; default: XXH64 of the URL.", unit = "whole number below 2^64")
     Optional<String> id();
 
-    @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
+    @Setting(doc = "sglang, vllm, trtllm or openai; default: asked of the engine.")
     Optional<EngineKind> kind();
 
     @Setting(doc = "Model names; default: asked of the engine.", unit = "name,name,...")

@@ -42,11 +42,9 @@ sealed interface PoolMembership {
         if (!(published instanceof LmcacheMetadata)
                 && published.pageSize() != worker.blockSize()) {
             return new Unusable(
-                    "page-size mismatch: its pages have "
-                            + published.pageSize()
-                            + " tokens, its blocks here "
-                            + worker.blockSize()
-                            + "; they must agree");
+                    ("page-size mismatch: its pages have %s tokens, its blocks here %s; they"
+                                    + " must agree")
+                            .formatted(published.pageSize(), worker.blockSize()));
         }
         try {
             PageRecipe recipe =

@@ -43,11 +43,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the pools of a request's candidates what they hold of its prompt, and waits no longer than
- * the deadline.
- *
- * <p>{@link #ask} on the request's event loop, never blocks; whatever goes wrong, the request goes
- * on with what is known. Fleet changes come one at a time and not on an event loop. {@link #check}
- * on one timer. Owns the pools: one for each layout that some worker has.
+ * the deadline. {@link #ask} on the request's event loop, never blocks; whatever goes wrong, the
+ * request goes on with what is known. Fleet changes come one at a time and not on an event loop.
+ * {@link #check} on one timer. Owns the pools: one for each layout that some worker has.
  */
 public final class SharedCache implements FleetListener, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(SharedCache.class);

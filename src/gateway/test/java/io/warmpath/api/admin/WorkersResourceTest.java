@@ -227,7 +227,7 @@ class WorkersResourceTest {
                 "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
                 "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
                 "{\"url\":\"http://a\",\"id\":-1}            | The field id must be a whole number",
-                "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
+                "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm, trtllm or openai",
                 "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
                 "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
                 "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"} | takes neither",
