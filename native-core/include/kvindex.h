@@ -367,6 +367,7 @@ int32_t kvi_slot_bound(const kvi_index* index, uint32_t* out_bound);
 int32_t kvi_slot_blocks(const kvi_index* index, kvi_tier_blocks* out_blocks, uint32_t capacity,
                         uint32_t* out_count);
 
+/* Counts of the index. */
 int32_t kvi_stats(const kvi_index* index, kvi_statistics* out);
 
 /* Writes all that is held to the file `path` (UTF-8, ends with 0): beside it first, as `path`.part, and under

@@ -149,6 +149,7 @@ int32_t ktk_memory_open(uint64_t max_bytes, ktk_memory** out_memory);
 /* Frees it, not beside another call that uses it. NULL is allowed. */
 int32_t ktk_memory_close(ktk_memory* memory);
 
+/* Counts of the memory. */
 int32_t ktk_memory_stats(const ktk_memory* memory, ktk_memory_statistics* out);
 
 /* Who holds how much of a text: tokenised, hashed block by block while ids are made, looked up, in one call.

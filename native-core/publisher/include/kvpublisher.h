@@ -99,6 +99,7 @@ typedef struct kvp_statistics {
     uint16_t replay_port;      /* bound; 0 for a unix socket, or when there is none */
 } kvp_statistics;
 
+/* KVP_ABI_VERSION of the library. O(1). */
 int32_t kvp_abi_version(uint32_t* out_version);
 
 /* Binds the endpoints and starts the thread. KVP_E_ADDRESS leaves the system's reason in errno (EINVAL:

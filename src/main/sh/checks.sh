@@ -82,6 +82,7 @@ check_scripts() {
     python3 "$root/src/test/soak/soak.py" --self-test || return 1
     python3 "$root/src/test/dashboards/dashboards.py" --self-test || return 1
     python3 "$root/src/test/site/site_test.py" || return 1
+    python3 -B "$root/src/main/site/reference.py" "$root" --check || return 1
     python3 "$root/src/test/prose/prose.py" --self-test || return 1
     python3 -B "$root/src/perf/plot.py" --self-test 2>&1 || return 1
     python3 -B "$root/src/perf/plot.py" --check || return 1
@@ -253,6 +254,9 @@ engines_test() {
     sh "$root/src/test/engines/run.sh" "$@"
 }
 
+# engine_arguments: those of k8s and of the example. After engines_test, which installs the engines.
+engine_arguments() { python3 -B "$root/src/test/k8s/engine_arguments.py"; }
+
 stop_tree() {
     for child in $(pgrep -P "$1"); do stop_tree "$child"; done
     kill "$1" 2>/dev/null || :
@@ -292,11 +296,43 @@ picker_test() {
 # clients_test oldest|newest: the Python packages installed from a copy of the tree, with that one of the Pythons that they name.
 clients_test() { python3 -B "$root/src/test/clients/clients.py" "$root" "$1"; }
 
+# What a compose file needs beside podman: names in the network of containers, and podman-compose.
+compose_for_tests() {
+    image_tools_for_tests || return
+    if [ ! -x /usr/lib/podman/aardvark-dns ] && is_root && command -v apt-get >/dev/null 2>&1; then
+        (install_packages netavark aardvark-dns iptables) || return
+    fi
+    sh "$root/src/test/e2e/venv.sh" compose >/dev/null
+}
+
+# Agents that npm installs, in target/agents.
+agents_for_tests() {
+    agents=$target/agents
+    cmp -s "$root/src/test/agents/package.json" "$agents/package.json" && [ -d "$agents/node_modules" ] && return 0
+    rm -rf "$agents"
+    mkdir -p "$agents"
+    cp "$root/src/test/agents/package.json" "$agents/"
+    command -v npm >/dev/null 2>&1 && npm install --prefix "$agents" --no-package-lock --no-audit --no-fund >"$target/agents.log" 2>&1 && return 0
+    say "there is no npm, or it could not install the agents (log: target/agents.log): their pages are left out"
+    rm -rf "$agents"
+    return 77
+}
+
+# Without what runs models in it (torch and its like), which its list leaves out.
+open_webui_for_tests() {
+    PIP_NO_DEPS=1 sh "$root/src/test/e2e/venv.sh" open-webui >/dev/null 2>"$target/open-webui.log" && return 0
+    say "Open WebUI cannot be installed (log: target/open-webui.log): its page is left out"
+    return 77
+}
+
 # docs_commands [PAGE...]: what the documentation tells its readers to type, typed. Of all pages also: planted faults are found.
 docs_commands() {
     build_gateway
     if [ $# -eq 0 ]; then
         prometheus_for_tests || :
+        agents_for_tests || :
+        open_webui_for_tests || :
+        ! compose_for_tests || run_image --tool buildah || return 1
         sh "$root/src/test/e2e/venv.sh" examples >/dev/null && python3 "$root/src/test/docs/commands.py" --control || return 1
     fi
     python3 "$root/src/test/docs/commands.py" "$@"
@@ -489,6 +525,7 @@ everything() {
     fi
     if [ "$label" != test ]; then
         step 'engines: a real SGLang and a real vLLM, default flags' engines_test smoke
+        step "engines: the manifests' arguments before the real parsers" engine_arguments
         step 'engines: disaggregation, four real SGLangs' engines_test split
         step 'engines: disaggregation, two real vLLMs and NIXL' engines_test handoff nixl
         step 'engines: disaggregation, two real vLLMs and Mooncake' engines_test handoff mooncake

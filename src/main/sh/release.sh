@@ -6,6 +6,7 @@
 release_files='pom.xml src/core/pom.xml src/tokens/pom.xml src/adapters/pom.xml src/tools/pom.xml src/gateway/pom.xml
 src/gateway/main/java/io/warmpath/wiring/Main.java src/gateway/main/resources/META-INF/openapi.yaml native-core/CMakeLists.txt
 src/clients/python/pyproject.toml src/clients/publisher/pyproject.toml
+src/examples/compose/compose.yaml src/examples/compose/README.md
 k8s/helm/warmpath/Chart.yaml k8s/helm/warmpath/README.md k8s/README.md k8s/base/deployment.yaml k8s/components/relay/relay.yaml
 Dockerfile.native README.md'
 

@@ -4,7 +4,7 @@
   check.py SITE
 
 Every link inside it leads to a page, every #fragment to a place on it, every picture, script and style sheet is there, nothing is loaded from
-elsewhere, every page but a redirect is in the menu, every picture has words for those who do not see it, and no Markdown is left that the generator did not
+elsewhere, every page but a redirect is in the menu and three clicks from the front page, every picture has words for those who do not see it, and no Markdown is left that the generator did not
 take for such. Prints what is wrong, one a line; then the status is 1. Standard library only.
 """
 import html.parser
@@ -14,6 +14,7 @@ import sys
 import urllib.parse
 
 SHOWN = "source"  # pages that show a source file: links lead there, no menu
+CLICKS = 3
 LOADED = {"img": "src", "script": "src", "link": "href", "source": "src", "iframe": "src"}
 RAW = re.compile(r"^\s*([-*] |\d+\. |\||```|#{1,6} |\[[^\]]*\]\()")
 
@@ -84,11 +85,22 @@ def faults(site):
             if target in page.menu:
                 in_menu.add(there)
     found += [f"{file}: in no menu" for file, page in pages.items() if file not in in_menu and not page.redirects and file.parts[0] != SHOWN and file != pathlib.Path("index.html")]
+    found += [f"{file}: more than {CLICKS} clicks from the front page" for near in [reached(pages)] for file in pages if file not in near and file.parts[0] != SHOWN
+              and not pages[file].redirects and file in in_menu]
     listed = re.findall(r"\]\(([^)]+)\)", (site / "llms.txt").read_text(encoding="utf-8")) if pathlib.Path("llms.txt") in files else []
     found += [f"llms.txt: {page} is not there" for page in listed if pathlib.Path(page) not in files]
     if not listed:
         found.append("llms.txt: lists no page")
     return found
+
+
+def reached(pages):
+    """What a few clicks lead to from the front page."""
+    known = {pathlib.Path("index.html")}
+    for _ in range(CLICKS):
+        known |= {resolved(file, urllib.parse.unquote(parts.path)) for file in known if file in pages for parts in map(urllib.parse.urlsplit, pages[file].links)
+                  if not parts.netloc}
+    return known
 
 
 def resolved(file, path):

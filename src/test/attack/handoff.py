@@ -1,6 +1,5 @@
 """Fields and headers that act on engines or on other requests, in every way to write them; and limits of tokens that somebody wants to pass by."""
 import hashlib
-import json
 import time
 
 import wire

@@ -5,7 +5,6 @@ import threading
 import time
 
 import wire
-from engine import send
 from naive import Naive
 from suite import Attack, expect, until
 

@@ -141,7 +141,7 @@ class Trial:
         """By the line of each README, from the root of the tree."""
         for folder in PACKAGES:
             line = f"pip install ./src/clients/{folder}"
-            if f"\n    {line}\n" not in (copy / f"src/clients/{folder}/README.md").read_text():
+            if f"\n{line}\n" not in (copy / f"src/clients/{folder}/README.md").read_text():
                 raise Fault(f"src/clients/{folder}/README.md does not have the line: {line}")
             self.must(line, copy, self.bin("pip"), "install", "--quiet", *line.split()[2:])
 

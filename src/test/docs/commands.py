@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the commands of the documentation as its readers do: a page from top to bottom, in a shell, with outputs held against what the page shows.
 
-  commands.py [PAGE...]     all pages below src/docs and src/examples that have something to run, unless some are named (a part of the path will do)
+  commands.py [PAGE...]     all pages for readers that have something to run, unless some are named (a part of the path will do)
   commands.py --show PAGE   outputs are printed and not compared: to write a page
-  commands.py --check       nothing is run: every block of a tutorial, a how-to or an example says whether it is tested, and names tests that there are
+  commands.py --check       nothing is run: every block of commands says whether it is tested, and names tests that there are
   commands.py --self-test   what reads pages and compares outputs finds planted faults
   commands.py --control     pages with planted faults fail
 
@@ -27,12 +27,13 @@ ROOT = HERE.parents[2]
 
 sys.path.append(str(HERE.parent / "pods"))
 
+import containers  # noqa: E402
 import manifests  # noqa: E402
 import pages  # noqa: E402
-from pages import CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
+from pages import BY, CTRL_C, ELSEWHERE, FILE, RUN, SHOWS, TERMINAL, UNTESTED, Wrong  # noqa: E402
 
-PAGES = (ROOT / "src/docs", ROOT / "src/examples")
-STRICT = (ROOT / "src/docs/tutorials", ROOT / "src/docs/how-to", ROOT / "src/examples")
+PAGES = tuple(ROOT / place for place in ("README.md", ".github", "k8s", "src/docs", "src/examples", "src/perf", "src/clients"))
+UNFENCED = (ROOT / "k8s/helm/warmpath/README.md", ROOT / "src/perf/request-cost.md", ROOT / "src/perf/reproduce.md")  # TODO
 CHECKOUT = ("warmpath", "src", "k8s", "README.md", "LICENSE")
 PATIENCE_S = 120  # a block, or a terminal until its condition holds
 ENGINE_PATIENCE_S = 500  # the same on a page with real engines
@@ -42,9 +43,12 @@ NAMESPACES = ("unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-chi
 REAL = {"sglang", "vllm"}  # engines
 # What a page may need beside the product, and where it has to be; programs may be on PATH as well.
 PROGRAMS = ("nats", "prometheus")
+AGENTS = ("ANTHROPIC_", "CLAUDE", "OPENCODE_")  # what the reader's own agents are told is not what the page tells them
+PACKAGES = ("examples", "podman", "agents", "open-webui")
 THINGS = {
     "nats": TOOLS / "nats/nats-server", "sglang": ENGINES / "installed", "vllm": ENGINES / "installed",
     "prometheus": TOOLS / "prometheus/usr/bin/prometheus", "examples": ROOT / "target/examples/venv/bin/python",
+    "podman": containers.COMPOSE, "agents": ROOT / "target/agents/node_modules/.bin/opencode", "open-webui": ROOT / "target/open-webui/venv/bin/open-webui",
 }
 
 
@@ -53,7 +57,7 @@ class Page:
         self.path, self.name = path, str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
         text = path.read_text(encoding="utf-8")
         self.needs = pages.needs(text)
-        self.blocks = pages.blocks(text, self.name, any(path.is_relative_to(folder) for folder in STRICT))
+        self.blocks = pages.blocks(text, self.name, path.is_relative_to(ROOT) and path not in UNFENCED)
 
     def runs(self):
         return any(block.kind in (RUN, TERMINAL) for block in self.blocks)
@@ -73,6 +77,11 @@ class Page:
                 missing = [line for line in pages.commands(block.text) if line not in tested]
                 if missing:
                     raise Wrong(f"{where}: {other.name} has no command '{missing[0]}'")
+            if block.kind == BY:
+                test = ROOT / block.said["test"]
+                names = [self.path.name, *(word for word in block.text.split() if "/" in word and (ROOT / word).is_file())]
+                if not test.is_file() or not any(name in test.read_text(encoding="utf-8") for name in names):
+                    raise Wrong(f"{where}: {block.said['test']} is no file that names {' or '.join(names)}")
             if block.kind == SHOWS and not any(b.kind == RUN for b in self.blocks[:at]):
                 raise Wrong(f"{where}: nothing was run whose output this could be")
 
@@ -82,6 +91,8 @@ class Page:
             import fleet
             if lacks := fleet.room(2):
                 return [lacks]
+        if "podman" in self.needs and (lacks := containers.lacking()):
+            return [lacks]
         return [need for need in self.needs if not THINGS[need].exists() and not (need in PROGRAMS and shutil.which(THINGS[need].name))]
 
 
@@ -91,10 +102,11 @@ class Typist:
     def __init__(self, page, folder):
         self.page, self.folder, self.terminals, self.counted, self.known = page, folder, [], 0, {}
         self.patience = ENGINE_PATIENCE_S if REAL & set(page.needs) else PATIENCE_S
-        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in (*PROGRAMS, "examples")), os.environ["PATH"]]
+        path = [folder / "bin", *(THINGS[need].parent for need in page.needs if need in PROGRAMS + PACKAGES), os.environ["PATH"]]
         self.environment = {
-            **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "PATH": os.pathsep.join(map(str, path)),
-            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES)}
+            **{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy") and not k.startswith(AGENTS)}, "PATH": os.pathsep.join(map(str, path)),
+            "HOME": str(folder), "NO_PROXY": "*", "COLUMNS": "130", "TERM": "dumb", "ENGINES_HOME": str(ENGINES),
+            **(containers.settings(folder) if "podman" in page.needs else {})}
         ends, self.says = os.pipe()
         self.ends = ends
         self.shell = subprocess.Popen(["sh", "-e"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=folder, env=self.environment,
@@ -211,7 +223,7 @@ def quietly(path):
 
 
 def all_pages():
-    found = [Page(path) for path in sorted(path for folder in PAGES for path in folder.rglob("*.md"))]
+    found = [Page(path) for path in sorted(path for folder in PAGES for path in (folder.rglob("*.md") if folder.is_dir() else [folder]))]
     for page in found:
         page.check()
     return found
@@ -247,7 +259,7 @@ def run(names, *more):
 def count():
     found = all_pages()
     kinds = [block.kind for page in found for block in page.blocks]
-    print(f"docs: {sum(k in (RUN, TERMINAL) for k in kinds)} blocks are run, {kinds.count(ELSEWHERE)} are run with another page, "
+    print(f"docs: {sum(k in (RUN, TERMINAL) for k in kinds)} blocks are run, {kinds.count(ELSEWHERE) + kinds.count(BY)} are run by other tests, "
           f"{kinds.count(UNTESTED)} say why they are not, {kinds.count(SHOWS)} outputs are compared")
     return 0
 

@@ -58,6 +58,7 @@ UNMARKED = {
     "no mark": GOOD.replace("<!-- tested -->\n", "", 1),
     "a mark with a typing error": GOOD.replace("<!-- tested -->", "<!-- tested: yes -->"),
     "no reason": GOOD.replace("<!-- tested -->", "<!-- not tested: -->"),
+    "commands that are only indented": GOOD + "\n    ./warmpath serve --worker http://127.0.0.1:1\n",
     "no end": GOOD[:GOOD.rindex("```")],
 }
 COMPARED = (

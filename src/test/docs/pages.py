@@ -3,21 +3,24 @@ import dataclasses
 import re
 
 # Shells of a page: a block is typed into the page's shell, or into another terminal that stays open until the page's end.
-RUN, TERMINAL, CTRL_C, FILE, SHOWS, ELSEWHERE, UNTESTED = "run", "terminal", "ctrl-c", "file", "shows", "elsewhere", "untested"
+RUN, TERMINAL, CTRL_C, FILE, SHOWS, ELSEWHERE, BY, UNTESTED = "run", "terminal", "ctrl-c", "file", "shows", "elsewhere", "by", "untested"
 
 FENCE = re.compile(r"^```(\w*)\s*$")
+# A block that is only indented has no place for a mark.
+INDENTED = re.compile(r"^ {4}(?:\./warmpath|curl|kubectl|helm|pip|pipx|python3?|docker|podman|npm|nats-server|mvn|sh|vllm|apt|export) ")
 COMMENT = re.compile(r"^<!--\s*(.*?)\s*-->$")
 STOP = re.compile(r"^<!--\s*Ctrl-C in: (?P<command>.*?)\s*-->$")
 NEEDS = re.compile(r"^<!--\s*needs:\s*(.*?)\s*-->$", re.M)
 FORMS = (
     (TERMINAL, re.compile(r"tested, in another terminal, until: (?P<until>.+)")),
     (ELSEWHERE, re.compile(r"tested with (?P<page>\S+\.md)")),
+    (BY, re.compile(r"tested by: (?P<test>\S+)")),
     (RUN, re.compile(r"tested")),
     (UNTESTED, re.compile(r"not tested: (?P<reason>\S.*)")),
     (FILE, re.compile(r"file (?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)")),
     (SHOWS, re.compile(r"shows(?P<others>(, other \w+)*)")),
 )
-ALLOWED = {"sh": (RUN, TERMINAL, ELSEWHERE, UNTESTED), "text": (SHOWS, UNTESTED)}
+ALLOWED = {"sh": (RUN, TERMINAL, ELSEWHERE, BY, UNTESTED), "text": (SHOWS, UNTESTED)}
 
 
 class Wrong(Exception):
@@ -46,6 +49,8 @@ def blocks(text, where, strict=True):
         if stop:
             found.append(Block(at + 1, "", stop["command"], CTRL_C, {}))
         if not opened:
+            if strict and INDENTED.match(lines[at]) and at and not lines[at - 1].strip():
+                raise Wrong(f"{where}:{at + 1}: this block of commands is not fenced, and so does not say whether it is tested")
             at += 1
             continue
         end = next((i for i in range(at + 1, len(lines)) if lines[i].rstrip() == "```"), None)

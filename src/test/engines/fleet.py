@@ -225,7 +225,7 @@ class Sglang(Engine):
     `core`: the only CPU core that it may use. `adapters`: names of LoRA adapters that it starts with.
     `bigrams`: its cache has EAGLE's keys (without_gpu). `event_format`: of its events, where it is not the usual one. `model`: another one's folder."""
 
-    kind, page, ready_path, adapters_path = "sglang", 16, "/health", ""
+    kind, page, ready_path, adapters_path, adapters_at_once = "sglang", 16, "/health", "", 2
 
     def __init__(self, name="sglang", tokens=16384, context=8192, tier=None, master=None, dp=1, core=None, adapters=(), page=16, bigrams=False, event_format=None, extra=(), model=MODEL):
         self.port, self.events, self.replay = free_port(), free_ports(dp), free_ports(dp)
@@ -241,7 +241,7 @@ class Sglang(Engine):
             "--enable-cache-report"]  # what the checks compare with
         if adapters:
             command += [
-                "--enable-lora", "--lora-backend", "torch_native", "--max-lora-rank", "8", "--max-loras-per-batch", "2",
+                "--enable-lora", "--lora-backend", "torch_native", "--max-lora-rank", "8", "--max-loras-per-batch", self.adapters_at_once,
                 "--lora-target-modules", "q_proj", "v_proj", "--lora-paths", *[f"{a}={adapter(a)}" for a in adapters]]
         if tier:
             command += [
@@ -274,7 +274,7 @@ class Sglang(Engine):
 class Vllm(Engine):
     """`adapters`: names of LoRA adapters that it starts with; more can be loaded while it runs. `model`: another one's folder."""
 
-    kind, page, ready_path, adapters_path = "vllm", 32, "/health", "/v1"
+    kind, page, ready_path, adapters_path, adapters_at_once = "vllm", 32, "/health", "/v1", 1
 
     def __init__(self, name="vllm", blocks=512, context=8192, adapters=(), extra=(), model=MODEL):
         self.port, self.events, self.replay = free_port(), free_port(), free_port()
@@ -291,7 +291,7 @@ class Vllm(Engine):
         env = {**OFFLINE, "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_SERVER_DEV_MODE": "1"}
         if adapters:
             command += [
-                "--enable-lora", "--max-loras", "1", "--max-cpu-loras", "4", "--max-lora-rank", "8", "--lora-modules", *[f"{a}={adapter(a)}" for a in adapters]]
+                "--enable-lora", "--max-loras", self.adapters_at_once, "--max-cpu-loras", "4", "--max-lora-rank", "8", "--lora-modules", *[f"{a}={adapter(a)}" for a in adapters]]
             env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"
         super().__init__(name, [*command, *extra], env)
 

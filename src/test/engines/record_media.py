@@ -56,7 +56,7 @@ def pads(given, length):
 
 
 def sglang_media():
-    """Images whose hashes are given, as /generate takes them, and chats, of whose images nobody knows the hashes."""
+    """Images whose hashes are given, as /generate takes them, and chats, of whose images nobody knows the hashes; their events carry a session's name."""
     from tokenizers import Tokenizer
 
     folder = vision_model()
@@ -88,9 +88,10 @@ def sglang_media():
             check(len(ids) == usage["prompt_tokens"], f"{step}: {len(ids)} ids of {usage['prompt_tokens']}")
             return r.answered(name, usage, output_ids=said["output_ids"], prompt_ids=ids)
 
-        def chat(step, *files):
-            body = {"model": NAME, "max_tokens": 2, "temperature": 0, "messages": [
-                {"role": "user", "content": [*[image(f) for f in files], {"type": "text", "text": "What is it? " * 9}]}]}
+        def chat(step, *parts, tokens=2, asked="What is it? " * 9):
+            """A user's turn; each part is a file or a text. Its events carry the step as the name of a session, as a gateway sends it."""
+            content = [image(p) if isinstance(p, bytes) else {"type": "text", "text": p} for p in [*parts, asked]]
+            body = {"model": NAME, "max_tokens": tokens, "temperature": 0, "session_id": step, "messages": [{"role": "user", "content": content}]}
             name, answer = r.send(step, "/v1/chat/completions", body)
             r.answered(name, json.loads(answer)["usage"])
 
@@ -104,8 +105,15 @@ def sglang_media():
         ask("two images again", "IMAGE and IMAGE Compare them.", red, blue)
         ask("two images, the other way round", "IMAGE and IMAGE Compare them.", blue, red)
         ask("the same twice", "IMAGE and IMAGE Compare them.", red, red)
-        chat("a chat", red)
-        chat("a chat, again", red)
+        green, small = png(280, 252, 4), png(112, 84, 3)
+        chat("a chat", green)
+        chat("a chat, again", green)
+        chat("a chat that begins alike", green, asked="And what is this? " * 9)
+        chat("a chat with two images", green, "and", small, tokens=40)
+        chat("a chat with two images, again", green, "and", small, tokens=40)
+        chat("a chat of the small one", before, small, asked="?")
+        chat("a chat of the small one, again", before, small, asked="?")
+        chat("a chat with the same twice", small, "and", small)
         ask("no image", before + "What is it?")
         ask("the first one, at last", before + "IMAGE What is it?", red)
 

@@ -146,19 +146,20 @@ def more_shapes(gateway, engine):
 
 
 class Streams:
-    """Long streams at once. `texts()` waits for them; `victim()` is the worker of most of them, once each has begun."""
+    """Long streams at once, each with the members of its own in `more`. `answers()` waits for them; `victim()` is the worker of most of them, once each
+    has begun."""
 
-    def __init__(self, gateway, count, tokens):
+    def __init__(self, gateway, count, tokens, more=None):
         self.progress = {}  # stream: worker and chunks
         self.pool = concurrent.futures.ThreadPoolExecutor(count)
         api = client(gateway, timeout=300)
-        self.running = [self.pool.submit(self.one, api, i, tokens) for i in range(count)]
+        self.running = [self.pool.submit(self.one, api, i, tokens, more[i] if more else {}) for i in range(count)]
 
-    def one(self, api, i, tokens):
+    def one(self, api, i, tokens, more):
         def watch(worker, chunks):
             self.progress[i] = worker, chunks
 
-        return chat(api, [{"role": "user", "content": words(f"long {i}", 60)}], tokens, stream=True, watch=watch)
+        return chat(api, [{"role": "user", "content": words(f"long {i}", 60)}], tokens, stream=True, watch=watch, **more)
 
     def answers(self):
         answers = [r.result() for r in self.running]
@@ -380,65 +381,107 @@ def ranks():
             print(f"    {exact} of {len(seen)} predictions equal", flush=True)
 
 
-def adapters(engine):
-    """Blocks of an adapter are its own, its tokens are its base's; one that is loaded while all runs is found, one that goes is gone."""
-    gateway = Gateway([engine])
-    with running(engine), running(gateway):
+def adapters(here, there):
+    """Requests go where their adapter is, or to the engine that has a place for it, each predicted exactly, while adapters come and go."""
+    gateway = Gateway([here, there])
+    with running(here, there), running(gateway):
         api = client(gateway)
         prompt = [{"role": "user", "content": words("adapters", 200)}]
+        named = {e: gateway.worker_of(e)["name"] for e in (here, there)}
+        to_there = {"nvext": {"backend_instance_id": int(gateway.worker_of(there)["id"])}}
+        seen = []
 
         def models():
             return {m["id"]: m.get("parent") for m in gateway.json("/v1/models")["data"]}
 
-        def twice(model):
+        def change(what, name, engine):
+            """Has an adapter loaded or unloaded. Returns the seconds until the gateway knows."""
+            engine.adapter(what, name, **({"lora_path": str(adapter(name))} if what == "load" else {}))
+            return wait_until(
+                f"the gateway sees the {what} of {name}", lambda: (name in gateway.worker_of(engine)["models"]) == (what == "load"), 30)[1]
+
+        def ask(model, at=None):
+            answer = chat(api, prompt, 8, model=model)
+            expect_exact(answer, model)
+            check(answer.predicted is not None, f"{model}: nothing predicted: {dict(answer.headers)}")
+            check(at is None or answer.worker == named[at], f"{model} is not answered by {named.get(at)}: {answer}")
+            seen.append(answer)
+            return answer
+
+        def twice(model, at=None):
             """Its answer; the prompt is computed the first time, as no other model's blocks are its own."""
             said = []
             for cached in (False, True):
                 gateway.settle()
-                answer = chat(api, prompt, 8, model=model)
-                expect_exact(answer, f"{model}, {'second' if cached else 'first'} time")
-                check(answer.predicted is not None and (answer.predicted > 0) == cached, f"{model}: {answer}")
+                answer = ask(model, at)
+                check((answer.cached > 0) == cached, f"{model}: {answer}")
                 said.append(answer.text)
             check(said[0] == said[1], f"{model}: {said}")
             return said[0]
 
-        check(models() == {NAME: None, "law": NAME}, f"models: {models()}")
-        answers = [twice(NAME), twice("law")]
-        engine.adapter("load", "late", lora_path=str(adapter("late")))
-        _, took = wait_until("the gateway finds an adapter that came", lambda: "late" in models(), 30)
-        answers.append(twice("late"))
-        check(len(set(answers)) == 3, f"adapters change nothing: {answers}")
-        tokens = gateway.worker_of(engine)["tokens"]
+        def cost(answer):
+            """Milliseconds that the adapter costs, by engine."""
+            row = gateway.json(f"/router/decisions?request_id={answer.headers['x-request-id']}")["decisions"][0]
+            terms = {c["worker"]: c["terms"]["adapter_ms"] for c in row["decision"]["candidates"]}
+            return terms[named[here]], terms[named[there]]
+
+        check(models() == {NAME: None, "law": NAME, "right": NAME}, f"models: {models()}")
+        answers = [twice(NAME), twice("law", here), twice("right", there)]
+        took = change("load", "late", there)
+        answers.append(twice("late", there))
+        check(len(set(answers)) == 4, f"adapters change nothing: {answers}")
+        tokens = gateway.worker_of(there)["tokens"]
         check(set(tokens.values()) == {"engine's files"}, f"tokens: {tokens}")
-        engine.adapter("unload", "late")
-        wait_until("the gateway finds that an adapter has gone", lambda: "late" not in models(), 30)
+
+        busy = ["late", "later"][:there.adapters_at_once]
+        if "later" in busy:
+            change("load", "later", there)
+        change("load", "late", here)
+        change("load", "right", here)
+        streams = Streams(gateway, len(busy), 1500, [{"model": name, "extra_body": to_there} for name in busy])
+        streams.victim(3)
+        elsewhere, active = ask("right", here), ask("late")
+        check(not any(s.done() for s in streams.running), "the streams were over too early: this shows nothing")
+        free, waits = cost(elsewhere)
+        check(waits > free > 0, f"an adapter that has a place costs {free} ms, one that waits for it {waits}")
+        loads, runs = cost(active)
+        check(loads > runs == 0, f"an adapter that is loaded costs {loads} ms, one that runs {runs}")
+        for answer in streams.answers():
+            expect_exact(answer, "stream")
+
+        for engine in (there, here):
+            change("unload", "late", engine)
+            if engine is there:
+                gateway.settle()
+                ask("late", here)
+        check("late" not in models(), f"models: {models()}")
         try:
             chat(api, prompt, 8, model="late")
             raise Failed("an adapter that has gone is answered")
         except openai.NotFoundError:
             pass
-        print(f"    three models predicted exactly, an adapter was found after {took:.1f} s", flush=True)
+        print(f"    {len(seen)} requests of 4 models predicted exactly; an adapter was found after {took:.1f} s; loading it cost {free:.0f} ms, a place {waits:.0f} ms",
+              flush=True)
 
 
 @case
 def adapters_vllm():
-    """LoRA adapters with vLLM: exact, found when they come, gone when they go."""
-    adapters(Vllm(adapters=["law"]))
+    """LoRA adapters with two vLLMs: exact, asked where they are, found when they come, gone when they go."""
+    adapters(*[Vllm(f"vllm-{name}", adapters=[name]) for name in ("law", "right")])
 
 
 @case
 def adapters_sglang():
-    """The same with SGLang."""
-    adapters(Sglang(adapters=["law"]))
+    """The same with two SGLangs."""
+    adapters(*[Sglang(f"sglang-{name}", adapters=[name]) for name in ("law", "right")])
 
 
-def media(engine):
-    """Turns of two conversations, each with images old and new."""
+def media(engine, unseen, sizes):
+    """Turns of two conversations, each with images old and new. `unseen`: why the first one is not predicted whole; `sizes`: one of its size is then known."""
     gateway = Gateway([engine])
     with running(engine), running(gateway):
         api = client(gateway)
         system = {"role": "system", "content": words("pictures", 60)}
-        unseen = "media of a length not seen yet"
 
         def talk(history, file, asked, stream=False, why=None, most=None):
             """One turn; `most`: tokens of the prompt that cannot be cached."""
@@ -447,7 +490,10 @@ def media(engine):
             gateway.settle()
             answer = chat(api, history, 40, stream=stream)
             history.append({"role": "assistant", "content": answer.text})
-            expect_exact(answer, asked)
+            if why:  # its beginning is known, and nothing of the image
+                check(0 <= answer.cached - answer.predicted <= engine.page, f"{asked}: {answer}")
+            else:
+                expect_exact(answer, asked)
             check(answer.headers.get("x-warmpath-not-exact") == why, f"{asked}: {answer}, {answer.headers.get('x-warmpath-not-exact')}")
             check(most is None or answer.prompt - answer.cached <= most, f"{asked}: {answer}")
             return answer
@@ -456,20 +502,33 @@ def media(engine):
         one, other = [system], [system]
         talk(one, red, "What is it?", why=unseen)
         talk(one, None, "Say more of it.", stream=True, most=70)
-        talk(other, blue, "And what is this?")
+        talk(other, blue, "And what is this?", why=None if sizes else unseen)
         talk(one, small, "And this one?", why=unseen, most=110)
         talk(one, None, "Which of both is red?", most=70)
         talk(other, small, "And this one?", stream=True, most=110)
         last = talk(other, red, "And how about this one, do you know it?", most=200)
         again = [system, {"role": "user", "content": [image(red), {"type": "text", "text": "What is it?"}]}]
         check(chat(api, again, 40).text == one[2]["content"], "an image that is cached is another one")
+        alike = [[{"role": "user", "content": [image(png(280, 252, seed)), {"type": "text", "text": "What is it?"}]}] for seed in (4, 5)]
+        at_once([lambda messages=messages: chat(api, messages, 8) for messages in alike])
+        for messages in alike:
+            gateway.settle()
+            answer = chat(api, messages, 8)
+            expect_exact(answer, "again, of two at once")
+            check(answer.prompt - answer.cached <= engine.page, f"again, of two at once: {answer}, {answer.headers.get('x-warmpath-not-exact')}")
         print(f"    seven turns with images predicted exactly, the last one {last.predicted} of {last.prompt} tokens", flush=True)
 
 
 @case
 def media_vllm():
     """Images with vLLM: conversations are matched through them, and what is not known says why."""
-    media(Vllm("vllm-vision", model=vision_model()))
+    media(Vllm("vllm-vision", model=vision_model()), "media of a length not seen yet", sizes=True)
+
+
+@case
+def media_sglang():
+    """The same with SGLang, which names images by a hash of its own: matched through those that it was seen to compute."""
+    media(Sglang("sglang-vision", model=vision_model(), extra=["--mm-attention-backend", "sdpa"]), "media not seen yet", sizes=False)
 
 
 def main(names):

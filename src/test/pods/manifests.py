@@ -39,8 +39,9 @@ def copy(root, folder):
 
 
 def commands(text):
-    """Those in indented blocks, each with the lines that continue it."""
-    return [found.strip() for found in re.findall(rf"^ {{4,}}({PROGRAMS} .*)$", text.replace("\\\n", " "), re.M)]
+    """Those in blocks of `sh`, each with the lines that continue it."""
+    blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```$", text.replace("\\\n", " "), re.M | re.S))
+    return [found.strip() for found in re.findall(rf"^({PROGRAMS} .*)$", blocks, re.M)]
 
 
 def section(path, heading):

@@ -4,7 +4,8 @@
   shots.py SITE FOLDER
 
 Serves SITE on a free port of 127.0.0.1 and looks at pages in both colours and at two widths: nothing is wider than the window, nothing is asked of
-elsewhere, the browser's log is empty, diagrams are drawn, the search finds a page and leads to it. Screenshots go into FOLDER. The exit code is 1
+elsewhere, the browser's log is empty, diagrams are drawn, the search finds a page and leads to it,
+and an old address does. Screenshots go into FOLDER. The exit code is 1
 when something else is found.
 """
 import functools
@@ -18,10 +19,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "console
 
 from browser import Browser  # noqa: E402
 
-PAGES = {"front": "", "settings": "configuration/", "routing": "routing/", "operations": "operations/", "architecture": "architecture/",
+PAGES = {"front": "", "settings": "reference/configuration/", "http-api": "reference/http-api/", "errors": "reference/errors/",
+         "commands": "reference/commands/", "c-abi": "reference/c-abi/", "python": "reference/python-clients/", "routing": "explanation/routing/",
+         "operations": "how-to/operations/", "architecture": "explanation/architecture/", "caching": "explanation/caching/",
          "source": "source/src-cpp/sync/epoch.hpp/", "results": "perf/results/"}
 # What a newcomer looks for: words, and the page that has the answer.
-WANTED = {"limits per tenant": "security", "drain a worker": "operations", "NATS": "nats", "cost in milliseconds": "routing", "metrics": "metrics"}
+WANTED = {"limits per tenant": "how-to/tenants-and-limits", "drain a worker": "how-to/operations", "NATS": "how-to/nats", "latency cost": "explanation/latency",
+          "cost in milliseconds": "explanation/routing", "metrics": "reference/metrics", "rate_limit_exceeded": "reference/errors"}
+MOVED = {"routing/#cost-in-milliseconds": "explanation/routing/#cost-in-milliseconds"}
 SHOWN = 5
 # The generator keeps its search in a shadow root.
 BOX = "[...document.querySelectorAll('div')].find(e => e.shadowRoot?.querySelector('dialog'))?.shadowRoot"
@@ -52,7 +57,7 @@ def foreign(browser):
 def drawn(browser, url, folder):
     """Diagrams are drawn, not shown as text."""
     browser.size(1280)
-    browser.fresh(url + "architecture/")
+    browser.fresh(url + "explanation/architecture/")
     # The generator draws into a shadow root.
     browser.until(lambda: browser.js("return [...document.querySelectorAll('div.mermaid')].filter(e => e.getBoundingClientRect().height > 200).length") == 2, "two diagrams")
     browser.js("document.querySelector('div.mermaid').scrollIntoView()")
@@ -81,6 +86,14 @@ def searched(browser, url, folder):
     return found
 
 
+def moved(browser, url):
+    """An old address leads to the new one, with the place on the page."""
+    for old, new in MOVED.items():
+        browser.fresh(url + old)
+        browser.until(lambda: browser.js("return location.href") == url + new, f"{old} leads to {new}")
+    return browser.complaints()
+
+
 def results(browser):
     """The pages that the search shows, best first."""
     paths = browser.js(f"return [...{BOX}.querySelectorAll('ol a')].map(a => new URL(a.href).pathname)")
@@ -98,7 +111,7 @@ def main():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with Browser(None) as browser:
         url = f"http://127.0.0.1:{server.server_port}/"
-        found = looked_at(browser, url, folder) + drawn(browser, url, folder) + searched(browser, url, folder)
+        found = looked_at(browser, url, folder) + drawn(browser, url, folder) + searched(browser, url, folder) + moved(browser, url)
     for fault in found:
         print(f"site: {fault}")
     print(f"site: {len(PAGES)} pages looked at in two colours and two widths, {len(found)} faults; screenshots in {folder}")

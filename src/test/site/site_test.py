@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The documentation site's builder and checker: GitHub's Markdown made to fit, links, the menu, and each fault found when it is planted."""
+import ast
 import pathlib
 import sys
 import tempfile
@@ -11,6 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "main" / "s
 import build  # noqa: E402
 import check  # noqa: E402
 import dialect  # noqa: E402
+import reference  # noqa: E402
 
 
 def written(folder, files):
@@ -142,12 +144,46 @@ class Checked(unittest.TestCase):
                 self.assertEqual(1, len(found), found)
                 self.assertIn(fault, found[0])
 
+    def test_a_page_that_many_clicks_lead_to(self):
+        chain = {f"{a}": f'<nav><a href="../{b}/">next</a></nav>' for a, b in ("bc", "cd", "de")}
+        far = self.faults(a=self.GOOD["a/index.html"] + '<nav><a href="../b/">next</a></nav>', **chain, e="")
+        self.assertEqual(["d/index.html: more than 3 clicks from the front page", "e/index.html: more than 3 clicks from the front page"], far)
+
     def test_a_page_in_no_menu_and_a_list_that_names_what_is_not_there(self):
         self.assertEqual(["b/index.html: in no menu"], self.faults(b="<p>alone</p>"))
         self.assertEqual([], self.faults(b=build.redirect("../a/")))
         self.assertIn("b/index.html: ../c/ is not there", self.faults(b=build.redirect("../c/")))
         self.assertEqual(["llms.txt: b.md is not there"], self.faults(llms="- [A](a.md)\n- [B](b.md)\n"))
         self.assertEqual(["llms.txt: lists no page"], self.faults(llms="nothing"))
+
+
+class Reference(unittest.TestCase):
+    def test_comments_become_paragraphs_lists_and_code(self):
+        self.assertEqual("One\ntwo.\n\n1. first\n   goes on\n2. second", reference.prose(" * One\n * two.\n *\n *  1. first\n *     goes on\n *  2. second"))
+        self.assertEqual("It ends\n\n- later,\n   or now\n\nMore.", reference.prose(" * It ends\n *   - later,\n *     or now\n * More."))
+        self.assertEqual("Costs:\n\n```text\n  a = b\n```", reference.prose(" * Costs:\n *   a = b"))
+
+    def test_fields_have_what_is_said_before_and_behind_them(self):
+        self.assertEqual([("`a`", "`uint32_t`", "why a"), ("`b[2]`", "`uint8_t`", "now: why b")], reference.c_fields("uint32_t a; /* why\n * a */\n/* now: */ uint8_t b[2]; /* why b */"))
+
+    def test_docstrings_have_members(self):
+        self.assertEqual(("Does.", {"a": "one two", "b": "one two"}), reference.described("Does.\n\na, b: one\n    two"))
+
+    def test_what_nobody_has_described_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = written(folder, {"h/x.h": "/* x: a library. */\n#define X_ABI 1u\n\nint32_t x_open(void);\n"})
+            with self.assertRaisesRegex(SystemExit, "x_open has no comment"):
+                reference.c_header(root / "h/x.h")
+        with self.assertRaisesRegex(SystemExit, "ask has no docstring"):
+            reference.call(ast.parse("def ask(): pass").body[0], "ask", "x")
+
+    def test_a_page_that_differs_is_told_and_written_only_when_it_may(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            self.assertEqual(["a.md"], reference.stale(root, {"a.md": lambda _: "new"}, False))
+            self.assertFalse((root / "a.md").exists())
+            self.assertEqual(["a.md"], reference.stale(root, {"a.md": lambda _: "new"}, True))
+            self.assertEqual([], reference.stale(root, {"a.md": lambda _: "new"}, False))
 
 
 if __name__ == "__main__":

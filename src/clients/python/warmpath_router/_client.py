@@ -68,7 +68,12 @@ class SamplingOptions(TypedDict, total=False):
 
 
 class _Rank(TypedDict):
-    """A worker's data-parallel rank, from 0; `worker` is its name, `block_size` in tokens."""
+    """A worker's data-parallel rank.
+
+    worker_id, worker: id and name of the worker
+    dp_rank: from 0
+    block_size: tokens of a block there
+    """
 
     worker_id: int
     worker: str
@@ -77,8 +82,10 @@ class _Rank(TypedDict):
 
 
 class _Tiers(TypedDict):
-    """Blocks of the prompt that each tier adds to those before it; `external` has a shared pool's, too.
+    """What the tiers of a rank hold of the prompt.
 
+    gpu_blocks, host_blocks, disk_blocks, external_blocks: blocks that the tier adds to those before it; the external
+        ones have a shared pool's, too
     cached_tokens: tokens in the blocks of all tiers
     """
 
@@ -95,7 +102,8 @@ class BestWorker(_Rank, _Tiers):
     prompt_tokens: None where the tokens are not known; load decides then
     overlap_blocks: blocks of the prompt on the device, each of `block_size` tokens
     cost: in milliseconds or in blocks, as the gateway compares; smaller is better
-    mode: how the gateway chooses; reason: why it chose this one, as a text for people
+    mode: how the gateway chooses
+    reason: why it chose this one, as a text for people
     """
 
     model: str

@@ -1,5 +1,3 @@
 /** Warmpath: a KV-cache-aware front end for fleets of LLM engines. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath;
-
-import org.jspecify.annotations.NullMarked;

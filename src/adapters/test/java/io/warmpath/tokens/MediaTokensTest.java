@@ -12,11 +12,19 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
+import io.warmpath.adapter.zmq.KvEventDecoder;
+import io.warmpath.events.KvEvent;
 import io.warmpath.prefix.MediaIds;
+import io.warmpath.prefix.PrefixEvent;
+import io.warmpath.prefix.PrefixQuery;
+import io.warmpath.prefix.PrefixSpace;
+import io.warmpath.prefix.ReferencePrefixIndex;
+import io.warmpath.prefix.Tier;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.tokens.model.ModelSources;
 import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.profile.EngineProfile;
-import io.warmpath.tokens.template.MediaLengths;
+import io.warmpath.tokens.template.LearntMedia;
 import io.warmpath.tokens.template.PromptInput;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -27,6 +35,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -194,11 +203,145 @@ class MediaTokensTest {
             }
             assertArrayEquals(Arrays.copyOf(whole, predicted.length), predicted);
         }
-        MediaLengths.Lesson lesson = chat.extent().lesson(EngineProfile.VLLM);
+        LearntMedia.Lesson lesson = chat.extent().lesson(EngineProfile.VLLM);
         if (lesson != null) {
             lesson.answered(length);
         }
         return why;
+    }
+
+    /**
+     * Chats with images as a real SGLang got them, and its events, by which the ids of images are
+     * seen: what a gateway that knows nothing at first predicts is what the engine reports.
+     */
+    @Test
+    void what_a_real_engine_made_of_images_of_its_own_name_is_predicted_once_it_was_seen()
+            throws Exception {
+        Map<String, Asked> asked = new HashMap<>();
+        Map<String, Asked> bySession = new HashMap<>();
+        List<String> cut = new ArrayList<>();
+        int whole = 0;
+        try (ModelTokens tokens = tokens();
+                ReferencePrefixIndex index = new ReferencePrefixIndex();
+                InputStream file =
+                        MediaTokensTest.class.getResourceAsStream(
+                                "/captures/sglang-0.5.23-media-p16.jsonl")) {
+            assertNotNull(file);
+            WorkerSlot slot = index.open(0);
+            for (String line :
+                    new String(file.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
+                JsonNode o = JSON.readTree(line);
+                String id = o.path("id").asText();
+                switch (o.path("k").asText()) {
+                    case "request" -> {
+                        JsonNode body = o.path("body");
+                        if (body.has("messages")) {
+                            Asked one = new Asked(o.path("step").asText(), chat(body, images(body)));
+                            int[] ids =
+                                    tokens.tokens("any", one.chat, EngineProfile.SGLANG)
+                                            .orElseThrow();
+                            one.length = ids.length;
+                            one.predicted = PAGE * index.match(query(ids)).depth(slot, Tier.GPU);
+                            asked.put(id, one);
+                            bySession.put(body.path("session_id").asText(), one);
+                        }
+                    }
+                    case "event" -> {
+                        for (KvEvent.Stored e : stored(o)) {
+                            index.apply(List.of(event(slot, e)));
+                            Asked one = bySession.get(String.valueOf(e.sessionId()));
+                            if (one != null) {
+                                one.stored = row(one.stored, e.tokens());
+                                one.learn();
+                            }
+                        }
+                    }
+                    case "response" -> {
+                        Asked one = asked.get(id);
+                        if (one != null) {
+                            one.promptTokens = o.path("prompt_tokens").asInt();
+                            one.cachedTokens = o.path("cached_tokens").asInt();
+                            one.lesson().answered(one.promptTokens);
+                            one.learn();
+                            String why = one.chat.extent().whyBeginning(EngineProfile.SGLANG);
+                            if (why.isEmpty()) {
+                                whole++;
+                                assertEquals(one.promptTokens, one.length, one.step);
+                            } else {
+                                cut.add(one.step + ": " + why);
+                            }
+                            assertEquals(one.cachedTokens, one.predicted, one.step);
+                        }
+                    }
+                    default -> {}
+                }
+            }
+        }
+        assertEquals(
+                List.of(
+                        "a chat: media not seen yet",
+                        "a chat with two images: media not seen yet"),
+                cut);
+        assertEquals(6, whole);
+    }
+
+    private static final int PAGE = 16;
+
+    /** A chat, what was predicted of it, and what its engine said. */
+    private static final class Asked {
+        private final String step;
+        private final PromptInput.Conversation chat;
+        private int length;
+        private int predicted;
+        private int promptTokens;
+        private int cachedTokens;
+        private int[] stored = {};
+
+        Asked(String step, PromptInput.Conversation chat) {
+            this.step = step;
+            this.chat = chat;
+        }
+
+        LearntMedia.Lesson lesson() {
+            LearntMedia.Lesson lesson = chat.extent().lesson(EngineProfile.SGLANG);
+            assertNotNull(lesson, step);
+            return lesson;
+        }
+
+        void learn() {
+            if (promptTokens > 0 && stored.length > 0) {
+                lesson().stored(stored, PAGE, promptTokens, cachedTokens);
+            }
+        }
+    }
+
+    private static PrefixQuery query(int[] ids) {
+        return new PrefixQuery(ids, ids.length - 1, PAGE, PrefixSpace.NONE);
+    }
+
+    private static List<KvEvent.Stored> stored(JsonNode event) throws Exception {
+        JsonNode frames = event.path("frames");
+        byte[] payload = HexFormat.of().parseHex(frames.path(frames.size() - 1).asText());
+        return new KvEventDecoder()
+                .decode(payload).events().stream().map(KvEvent.Stored.class::cast).toList();
+    }
+
+    private static PrefixEvent event(WorkerSlot slot, KvEvent.Stored e) {
+        return new PrefixEvent.Stored(
+                slot,
+                Tier.GPU,
+                e.hasParent(),
+                e.parent(),
+                e.hashes(),
+                e.tokens(),
+                e.blockSize(),
+                PrefixSpace.NONE);
+    }
+
+    private static int[] row(int[] before, int[] more) {
+        int[] all = Arrays.copyOf(before, before.length + more.length);
+        System.arraycopy(more, 0, all, before.length, more.length);
+        return all;
     }
 
     private static final String PICTURE = "data:image/png;base64,AAAA";
@@ -222,8 +365,8 @@ class MediaTokensTest {
         return "{\"type\":\"text\",\"text\":\"" + text + "\"}";
     }
 
-    private static MediaLengths.Lesson lesson(PromptInput.Conversation chat) {
-        MediaLengths.Lesson lesson = chat.extent().lesson(EngineProfile.VLLM);
+    private static LearntMedia.Lesson lesson(PromptInput.Conversation chat) {
+        LearntMedia.Lesson lesson = chat.extent().lesson(EngineProfile.VLLM);
         assertNotNull(lesson);
         return lesson;
     }
@@ -239,7 +382,7 @@ class MediaTokensTest {
             JsonNode body = asked(image(PICTURE, null), text("a"));
             PromptInput.Conversation first = chat(body, 1);
             int[] beginning = tokens.tokens("any", first, EngineProfile.VLLM).orElseThrow();
-            MediaLengths.Lesson lesson = lesson(first);
+            LearntMedia.Lesson lesson = lesson(first);
             lesson.answered(beginning.length + 20);
             PromptInput.Conversation second = chat(body, 1);
             int length = tokens.tokens("any", second, EngineProfile.VLLM).orElseThrow().length;
@@ -291,9 +434,18 @@ class MediaTokensTest {
             int[] ids = tokens.tokens("any", sglang, EngineProfile.SGLANG).orElseThrow();
             assertTrue(ids.length > 0);
             assertEquals(
-                    "media on this kind of engine",
-                    sglang.extent().whyBeginning(EngineProfile.SGLANG));
-            assertNull(sglang.extent().lesson(EngineProfile.SGLANG));
+                    "media not seen yet", sglang.extent().whyBeginning(EngineProfile.SGLANG));
+            JsonNode elsewhere = asked(text("a"), image("http://127.0.0.1/a.png", "mine"));
+            PromptInput.Conversation address = chat(elsewhere, 1);
+            tokens.tokens("any", address, EngineProfile.SGLANG);
+            assertEquals(
+                    "media whose name only the engine knows",
+                    address.extent().whyBeginning(EngineProfile.SGLANG));
+            PromptInput.Conversation any = chat(body, 1);
+            tokens.tokens("any", any, EngineProfile.ANY);
+            assertEquals(
+                    "media on this kind of engine", any.extent().whyBeginning(EngineProfile.ANY));
+            assertNull(any.extent().lesson(EngineProfile.ANY));
         }
     }
 }

@@ -3,11 +3,10 @@ package io.warmpath.access;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * So many units per minute, all of them at once at most: a token bucket in one number.
- *
- * <p>The number is the moment at which the bucket will be full again. Taking moves it on, time
- * passes it by; a moment further off than a minute is a debt. Any thread, without locks; nothing is
- * allocated. Times are {@link System#nanoTime}-like.
+ * So many units per minute, all of them at once at most: a token bucket in one number. The number
+ * is the moment at which the bucket will be full again. Taking moves it on, time passes it by; a
+ * moment further off than a minute is a debt. Any thread, without locks; nothing is allocated.
+ * Times are {@link System#nanoTime}-like.
  */
 public final class Budget {
     private static final long MINUTE = 60_000_000_000L;

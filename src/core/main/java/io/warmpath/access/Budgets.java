@@ -9,10 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The budgets of those who have been seen lately, by name: keys that are read again, and tokens
- * that are renewed, go on with what they had left.
- *
- * <p>Any thread. Of more than {@code capacity} names those unused for longest are forgotten, and
- * would begin anew.
+ * that are renewed, go on with what they had left. Any thread. Of more than {@code capacity} names
+ * those unused for longest are forgotten, and would begin anew.
  */
 public final class Budgets {
     /** One client's; null: no limit. */
@@ -28,9 +26,7 @@ public final class Budgets {
     public record Left(
             String client, String tenant, @Nullable Part requests, @Nullable Part tokens) {}
 
-    /**
-     * @param left that can be taken now
-     */
+    /** {@code left}: that can be taken now. */
     public record Part(long perMinute, long left) {}
 
     private final SequencedMap<String, Pair> pairs; // guarded by this
@@ -57,11 +53,7 @@ public final class Budgets {
         return pair;
     }
 
-    /**
-     * Clients that have a limit, those seen last first.
-     *
-     * @param most clients that are wanted
-     */
+    /** Clients that have a limit, those seen last first. {@code most}: clients that are wanted. */
     public synchronized List<Left> left(int most, long now) {
         List<Left> out = new ArrayList<>();
         for (Map.Entry<String, Pair> e : pairs.sequencedEntrySet().reversed()) {

@@ -16,18 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class KeyFile {
     private static final Set<String> MEMBERS =
             Set.of(
-                    "name",
-                    "sha256",
-                    "tenant",
-                    "names-tenants",
-                    "models",
-                    "requests-per-minute",
-                    "tokens-per-minute",
-                    "policy-class",
-                    "weight",
-                    "direct-api",
-                    "hand-off",
-                    "expires");
+                    ("name sha256 tenant names-tenants models requests-per-minute tokens-per-minute"
+                                    + " policy-class weight direct-api hand-off expires")
+                            .split(" ", -1));
 
     private KeyFile() {}
 

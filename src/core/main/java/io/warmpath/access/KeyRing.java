@@ -9,10 +9,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that are valid. Immutable; a changed file makes a new one. Any thread.
- *
- * <p>A look-up is one SHA-256 and one look-up by it. What a caller can learn from its time are bits
- * of the hash of what it sent itself, which it can compute, and never a key.
+ * The keys that are valid. Immutable; a changed file makes a new one. Any thread. A look-up is one
+ * SHA-256 and one look-up by it. What a caller can learn from its time are bits of the hash of what
+ * it sent itself, which it can compute, and never a key.
  */
 public final class KeyRing implements Authenticator {
     private static final Verdict UNKNOWN =
@@ -37,11 +36,8 @@ public final class KeyRing implements Authenticator {
             Entry other = entries.put(r.hash(), entry);
             if (other != null) {
                 throw new IllegalArgumentException(
-                        "the keys `"
-                                + other.caller().grant().name()
-                                + "` and `"
-                                + r.grant().name()
-                                + "` are the same");
+                        "the keys `%s` and `%s` are the same"
+                                .formatted(other.caller().grant().name(), r.grant().name()));
             }
         }
     }

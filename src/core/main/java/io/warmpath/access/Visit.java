@@ -3,9 +3,8 @@ package io.warmpath.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of a known client: whose it is, and what it has cost so far.
- *
- * <p>On the request's event loop, but {@link #allows} and {@link #salt} on any thread.
+ * One request of a known client: whose it is, and what it has cost so far. On the request's event
+ * loop, but {@link #allows} and {@link #salt} on any thread.
  */
 public final class Visit {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -27,9 +26,7 @@ public final class Visit {
      */
     public record Exceeded(String what, long limit, long nanos) {}
 
-    /**
-     * @param tenant empty: none
-     */
+    /** {@code tenant}: empty: none. */
     public Visit(Caller caller, String tenant) {
         this.caller = caller;
         this.tenant = tenant;

@@ -1,5 +1,3 @@
 /** Who a client is and what it may do: keys, allow-lists, limits. No I/O. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.access;
-
-import org.jspecify.annotations.NullMarked;

@@ -11,9 +11,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queues and busy thresholds of all models. Any thread.
- *
- * <p>With neither configured, {@link #queue} and {@link #free} cost a field read each.
+ * Queues and busy thresholds of all models. Any thread. With neither configured, {@link #queue} and
+ * {@link #free} cost a field read each.
  */
 public final class Admission {
     private final AdmissionOptions options;

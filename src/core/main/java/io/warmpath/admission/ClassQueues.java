@@ -97,10 +97,8 @@ final class ClassQueues {
     }
 
     /**
-     * Takes the next one to start.
-     *
-     * @param canStart whether a request may start now; asked for the first ones of a class's
-     *     tenants
+     * Takes the next one to start. {@code canStart}: whether a request may start now; asked for the
+     * first ones of a class's tenants.
      */
     @Nullable Ticket next(Predicate<Ticket> canStart) {
         @Nullable Ticket[] open = new @Nullable Ticket[classes.size()];

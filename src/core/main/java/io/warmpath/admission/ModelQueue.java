@@ -9,12 +9,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one model that wait for a rank with room. Any thread; a short lock.
- *
- * <p>One request at a time leaves the queue: the next one is looked for when it has {@link
- * #started}, because only then its load is booked. Whoever is told to start must say so, also when
- * it does not start after all. Nobody waits while nothing is exceeded: then {@link #enter} takes no
- * lock.
+ * The requests of one model that wait for a rank with room. Any thread; a short lock. One request
+ * at a time leaves the queue: the next one is looked for when it has {@link #started}, because only
+ * then its load is booked. Whoever is told to start must say so, also when it does not start after
+ * all. Nobody waits while nothing is exceeded: then {@link #enter} takes no lock.
  */
 public final class ModelQueue {
     /** What became of a request that wanted to enter. */

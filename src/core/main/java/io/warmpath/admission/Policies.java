@@ -44,11 +44,8 @@ public record Policies(String defaultFamily, List<Bucket> buckets, List<PolicyCl
             if (!c.bucket().isEmpty()
                     && buckets.stream().noneMatch(b -> b.name().equals(c.bucket()))) {
                 throw new IllegalArgumentException(
-                        "policy class "
-                                + c.name()
-                                + ": cache_bucket "
-                                + c.bucket()
-                                + " is not among uncached_isl_buckets");
+                        "policy class %s: cache_bucket %s is not among uncached_isl_buckets"
+                                .formatted(c.name(), c.bucket()));
             }
         }
         if (!families.contains(defaultFamily)) {

@@ -32,9 +32,7 @@ public record PolicyClass(
 
     /**
      * Booked prefill tokens above which a rank is full: absolute, or a fraction of what its engine
-     * takes per step.
-     *
-     * @param value {@link Double#POSITIVE_INFINITY} never
+     * takes per step. {@code value}: {@link Double#POSITIVE_INFINITY} never.
      */
     public record Threshold(double value, boolean fraction) {
         public static final Threshold NEVER = new Threshold(Double.POSITIVE_INFINITY, false);

@@ -22,22 +22,15 @@ public final class PolicyFile {
     private static final Set<String> BUCKET = Set.of("min_tokens", "bucket");
     private static final Set<String> CLASS =
             Set.of(
-                    "name",
-                    "policy_family",
-                    "cache_bucket",
-                    "queue_policy",
-                    "quantum",
-                    "prefill_busy_threshold",
-                    "prefill_busy_threshold_frac",
-                    "request_queue_limit_per_worker",
-                    "raw_isl_token_queue_limit_per_worker",
-                    "cached_token_queue_limit_per_worker");
+                    ("name policy_family cache_bucket queue_policy quantum prefill_busy_threshold"
+                                    + " prefill_busy_threshold_frac request_queue_limit_per_worker"
+                                    + " raw_isl_token_queue_limit_per_worker"
+                                    + " cached_token_queue_limit_per_worker")
+                            .split(" ", -1));
 
     private PolicyFile() {}
 
-    /**
-     * @param policies of models without their own; null when the file has none
-     */
+    /** {@code policies}: of models without their own; null when the file has none. */
     public record Content(@Nullable Policies policies, Map<String, Policies> perModel) {}
 
     /**

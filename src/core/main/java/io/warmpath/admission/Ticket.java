@@ -1,9 +1,8 @@
 package io.warmpath.admission;
 
 /**
- * A place in the queue. Guarded by its queue, but for the fields that never change.
- *
- * <p>Ordered as its class serves: strict priority, key, arrival.
+ * A place in the queue. Guarded by its queue, but for the fields that never change. Ordered as its
+ * class serves: strict priority, key, arrival.
  */
 public final class Ticket implements Comparable<Ticket> {
     final Claim claim;

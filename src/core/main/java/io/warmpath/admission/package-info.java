@@ -1,5 +1,3 @@
 /** Whether and when a request may start: queue, policy classes, busy thresholds. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.admission;
-
-import org.jspecify.annotations.NullMarked;

@@ -184,6 +184,7 @@ public final class EventApplier {
         PrefixSpace space = view.spaces.resolve(e);
         view.spaces.stored(hashes, tier, space);
         view.groups.storedFull(e, tier, hashes, tokens, space);
+        source.tagged().stored(e, tier);
         counters.stored.increment();
         counters.storedBlocks.add(hashes.length);
         tally.add(SourceTally.Of.STORED_BLOCKS, hashes.length);

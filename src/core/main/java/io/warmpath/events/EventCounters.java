@@ -30,6 +30,7 @@ public final class EventCounters {
     final LongAdder replays = new LongAdder();
     final LongAdder replayedBatches = new LongAdder();
     final LongAdder replayFailures = new LongAdder();
+    final LongAdder pollFailures = new LongAdder();
     final LongAdder applied = new LongAdder();
     final LongAdder orphans = new LongAdder();
     final LongAdder unknownRemoved = new LongAdder();
@@ -42,7 +43,8 @@ public final class EventCounters {
         }
     }
 
-    void drop(DropReason reason) {
+    /** A readable event was not applied. */
+    public void drop(DropReason reason) {
         adder(reason).increment();
     }
 
@@ -69,6 +71,11 @@ public final class EventCounters {
     /** A message whose frames are not an event message. */
     public void badFrame() {
         badFrames.increment();
+    }
+
+    /** An engine was asked for its events and gave none that could be read. */
+    public void pollFailed() {
+        pollFailures.increment();
     }
 
     /** Batches applied, live and replayed. */
@@ -157,6 +164,11 @@ public final class EventCounters {
     /** Replay requests that were not answered in time. */
     public long replayFailures() {
         return replayFailures.sum();
+    }
+
+    /** Engines asked for their events in vain. */
+    public long pollFailures() {
+        return pollFailures.sum();
     }
 
     /** Events that changed or confirmed the index. */

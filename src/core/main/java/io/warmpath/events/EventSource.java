@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param topic subscription prefix, may be empty
  * @param blockSize tokens per block of this worker; stores of another size are counted and dropped
  * @param workerId u64 name of the worker, the same for every gateway
+ * @param tagged who wants to hear of blocks that carry a tag
  */
 public record EventSource(
         String worker,
@@ -26,7 +27,32 @@ public record EventSource(
         @Nullable String replayEndpoint,
         String topic,
         int blockSize,
-        long workerId) {
+        long workerId,
+        TaggedBlocks tagged) {
+
+    /** Nobody hears of tags. */
+    public EventSource(
+            String worker,
+            int dpRank,
+            List<WorkerSlot> slots,
+            String endpoint,
+            boolean bind,
+            @Nullable String replayEndpoint,
+            String topic,
+            int blockSize,
+            long workerId) {
+        this(
+                worker,
+                dpRank,
+                slots,
+                endpoint,
+                bind,
+                replayEndpoint,
+                topic,
+                blockSize,
+                workerId,
+                TaggedBlocks.NOBODY);
+    }
 
     /** For where only one gateway looks. */
     public EventSource(

@@ -174,8 +174,13 @@ public final class SourceSession {
 
     /** The connection to the publisher has ended; it is tried again without end. */
     public void disconnected() {
+        disconnected("the connection was lost");
+    }
+
+    /** As {@link #disconnected()}, for a reason that is worth telling. */
+    public void disconnected(String why) {
         standing.disconnected = true;
-        standing.settle("the connection was lost");
+        standing.settle(why);
     }
 
     /** There is a connection: the first, or another one after it was lost. */

@@ -1,5 +1,3 @@
 /** Write path: normalised KV events, per-source order, gap detection, apply. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.events;
-
-import org.jspecify.annotations.NullMarked;

@@ -4,15 +4,49 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What can go wrong between a client and an engine.
- *
- * <p>Each kind knows the HTTP status the client sees, the OpenAI error type and code, whether
- * nothing has been done yet that a second try could repeat, and a message that names the thing and
- * the next step. Messages never contain an engine's address. Immutable, safe to share.
+ * What can go wrong between a client and an engine. Each kind knows the HTTP status the client
+ * sees, the OpenAI error type and code, whether nothing has been done yet that a second try could
+ * repeat, and a message that names the thing and the next step. Messages never contain an engine's
+ * address. Immutable, safe to share.
  */
 public sealed interface GatewayError {
     /** What all errors of this kind have in common. */
-    ErrorKind kind();
+    default ErrorKind kind() {
+        return switch (this) {
+            case BadRequest _ -> ErrorKind.BAD_REQUEST;
+            case NotHttp _ -> ErrorKind.NOT_HTTP;
+            case BodyTooLarge _ -> ErrorKind.BODY_TOO_LARGE;
+            case BodyTooSlow _ -> ErrorKind.BODY_TOO_SLOW;
+            case UnknownModel _ -> ErrorKind.UNKNOWN_MODEL;
+            case SessionConflict _ -> ErrorKind.SESSION_CONFLICT;
+            case SessionNotOpened _ -> ErrorKind.SESSION_NOT_OPENED;
+            case MethodNotAllowed _ -> ErrorKind.METHOD_NOT_ALLOWED;
+            case NoSuchRoute _ -> ErrorKind.NO_SUCH_ROUTE;
+            case NoSuchWorker _ -> ErrorKind.NO_SUCH_WORKER;
+            case NoSuchReservation _ -> ErrorKind.NO_SUCH_RESERVATION;
+            case ReservationExists _ -> ErrorKind.RESERVATION_EXISTS;
+            case TooManyReservations _ -> ErrorKind.TOO_MANY_RESERVATIONS;
+            case EventsOutOfOrder _ -> ErrorKind.EVENTS_OUT_OF_ORDER;
+            case Forbidden _ -> ErrorKind.FORBIDDEN;
+            case Unauthorized _ -> ErrorKind.UNAUTHORIZED;
+            case RateLimited _ -> ErrorKind.RATE_LIMITED;
+            case OverShare _ -> ErrorKind.OVER_SHARE;
+            case NoHealthyWorker _ -> ErrorKind.NO_HEALTHY_WORKER;
+            case TaintsNotTolerated _ -> ErrorKind.TAINTS_NOT_TOLERATED;
+            case Overloaded _ -> ErrorKind.OVERLOADED;
+            case OutOfFiles _ -> ErrorKind.OUT_OF_FILES;
+            case TooManyStreams _ -> ErrorKind.TOO_MANY_STREAMS;
+            case Stopping _ -> ErrorKind.STOPPING;
+            case WorkerUnreachable _ -> ErrorKind.WORKER_UNREACHABLE;
+            case UpstreamBroke _ -> ErrorKind.UPSTREAM_BROKE;
+            case UpstreamTimeout _ -> ErrorKind.UPSTREAM_TIMEOUT;
+            case WorkerUnwell _ -> ErrorKind.WORKER_UNWELL;
+            case RequestTimeout _ -> ErrorKind.REQUEST_TIMEOUT;
+            case EngineRefused _ -> ErrorKind.ENGINE_REFUSED;
+            case BadUpstreamAnswer _ -> ErrorKind.BAD_UPSTREAM_ANSWER;
+            case Internal _ -> ErrorKind.INTERNAL;
+        };
+    }
 
     /** Status the client sees, 400..599. */
     default int httpStatus() {
@@ -43,32 +77,17 @@ public sealed interface GatewayError {
     }
 
     /** The request itself is wrong: unreadable JSON, a missing or mistyped field. */
-    record BadRequest(String param, String message) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.BAD_REQUEST;
-        }
-    }
+    record BadRequest(String param, String message) implements GatewayError {}
 
     /**
-     * The bytes are no request that can be read in one way only.
+     * The bytes are not HTTP, or can be read as a request in more than one way.
      *
      * @param httpStatus 400, 414, 431 or 505
      */
-    record NotHttp(int httpStatus, String message) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.NOT_HTTP;
-        }
-    }
+    record NotHttp(int httpStatus, String message) implements GatewayError {}
 
-    /** The body is larger than {@code limitBytes}. */
+    /** The body is larger than the limit. */
     record BodyTooLarge(long limitBytes) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.BODY_TOO_LARGE;
-        }
-
         @Override
         public String message() {
             return "The request body is larger than the limit of "
@@ -77,13 +96,8 @@ public sealed interface GatewayError {
         }
     }
 
-    /** The body came too slowly: fewer than 500 bytes a second over {@code span}. */
+    /** The body came too slowly: fewer than 500 bytes a second for a while. */
     record BodyTooSlow(Duration span) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.BODY_TOO_SLOW;
-        }
-
         @Override
         public String message() {
             return "The request body came too slowly: less than 500 bytes a second over "
@@ -95,11 +109,6 @@ public sealed interface GatewayError {
     /** No worker serves this model. */
     record UnknownModel(String model) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.UNKNOWN_MODEL;
-        }
-
-        @Override
         public String message() {
             return "The model `"
                     + model
@@ -109,11 +118,6 @@ public sealed interface GatewayError {
 
     /** What a session would have to know to go on is not known here. */
     record SessionConflict(String session, Why why) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.SESSION_CONFLICT;
-        }
-
         /** What is missing. */
         public enum Why {
             /** Closed, expired, or opened at another gateway or never. */
@@ -154,27 +158,15 @@ public sealed interface GatewayError {
     /** The engine would not open a session; nothing was generated. */
     record SessionNotOpened(String worker, String reason) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.SESSION_NOT_OPENED;
-        }
-
-        @Override
         public String message() {
-            return "The worker `"
-                    + worker
-                    + "` has not opened the session: "
-                    + reason
-                    + "; open it again, or send the request without `session_control`.";
+            return ("The worker `%s` has not opened the session: %s; open it again, or send"
+                            + " the request without `session_control`.")
+                    .formatted(worker, reason);
         }
     }
 
     /** The path exists, but not with this method. */
     record MethodNotAllowed(String method, String path, String allowed) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.METHOD_NOT_ALLOWED;
-        }
-
         @Override
         public String message() {
             return "Not allowed: " + method + " " + path + "; use " + allowed + ".";
@@ -183,11 +175,6 @@ public sealed interface GatewayError {
 
     /** No such path. */
     record NoSuchRoute(String method, String path) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.NO_SUCH_ROUTE;
-        }
-
         @Override
         public String message() {
             return "Unknown request URL: " + method + " " + path + ".";
@@ -201,11 +188,6 @@ public sealed interface GatewayError {
      */
     record NoSuchWorker(String worker, List<String> known) implements GatewayError {
         private static final int SHOWN = 20;
-
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.NO_SUCH_WORKER;
-        }
 
         @Override
         public String message() {
@@ -222,11 +204,6 @@ public sealed interface GatewayError {
     /** No reservation has this id, or not any more. */
     record NoSuchReservation(String id) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.NO_SUCH_RESERVATION;
-        }
-
-        @Override
         public String message() {
             return "There is no reservation `"
                     + id
@@ -237,11 +214,6 @@ public sealed interface GatewayError {
     /** A reservation with this id is open. */
     record ReservationExists(String id) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.RESERVATION_EXISTS;
-        }
-
-        @Override
         public String message() {
             return "The reservation `" + id + "` exists already; release it or choose another id.";
         }
@@ -249,11 +221,6 @@ public sealed interface GatewayError {
 
     /** As many reservations are open as there may be. */
     record TooManyReservations(int limit) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.TOO_MANY_RESERVATIONS;
-        }
-
         @Override
         public String message() {
             return "All " + limit + " reservations are taken; release those that have ended.";
@@ -265,28 +232,13 @@ public sealed interface GatewayError {
      *
      * @param epoch and {@code sequence} of the batch to go on with
      */
-    record EventsOutOfOrder(String message, long epoch, long sequence) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.EVENTS_OUT_OF_ORDER;
-        }
-    }
+    record EventsOutOfOrder(String message, long epoch, long sequence) implements GatewayError {}
 
     /** The caller may not use an admin endpoint. */
-    record Forbidden(String message) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.FORBIDDEN;
-        }
-    }
+    record Forbidden(String message) implements GatewayError {}
 
     /** The client has not shown who it is; the message does not repeat what it has shown. */
-    record Unauthorized(String message) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.UNAUTHORIZED;
-        }
-    }
+    record Unauthorized(String message) implements GatewayError {}
 
     /**
      * The client has used up what it may use in a minute.
@@ -295,41 +247,25 @@ public sealed interface GatewayError {
      */
     record RateLimited(String what, long limit, Duration retryAfter) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.RATE_LIMITED;
-        }
-
-        @Override
         public String type() {
             return what;
         }
 
         @Override
         public String message() {
-            return "Rate limit reached: "
-                    + limit
-                    + " "
-                    + what
-                    + " per minute for this API key; try again in "
-                    + Math.ceilDiv(retryAfter.toMillis(), 1000L)
-                    + " s.";
+            return ("Rate limit reached: %s %s per minute for this API key; try again in %s"
+                            + " s.")
+                    .formatted(limit, what, Math.ceilDiv(retryAfter.toMillis(), 1000L));
         }
     }
 
     /** So many of the client's requests wait for this model that others would find no room. */
     record OverShare(String model, Duration retryAfter) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.OVER_SHARE;
-        }
-
-        @Override
         public String message() {
-            return "As many of your requests wait for a worker of `"
-                    + model
-                    + "` as your share of the queue allows; try again in "
-                    + Math.ceilDiv(retryAfter.toMillis(), 1000L)
-                    + " s.";
+            return ("As many of your requests wait for a worker of `%s` as your share of the"
+                            + " queue allows; try again in %s s.")
+                    .formatted(model, Math.ceilDiv(retryAfter.toMillis(), 1000L));
         }
     }
 
@@ -341,11 +277,6 @@ public sealed interface GatewayError {
      * @param why besides; empty for none
      */
     record NoHealthyWorker(String model, Duration retryAfter, String why) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.NO_HEALTHY_WORKER;
-        }
-
         public NoHealthyWorker(String model, Duration retryAfter) {
             this(model, retryAfter, "");
         }
@@ -356,10 +287,8 @@ public sealed interface GatewayError {
                     model.isEmpty()
                             ? "No worker can take the request"
                             : "No healthy worker serves the model `" + model + "`";
-            return who
-                    + " right now"
-                    + (why.isEmpty() ? "" : ", and " + why)
-                    + "; try again later.";
+            return "%s right now%s; try again later."
+                    .formatted(who, why.isEmpty() ? "" : ", and " + why);
         }
     }
 
@@ -369,11 +298,6 @@ public sealed interface GatewayError {
      * @param reasons short phrases, such as {@code taint a=b:NoSchedule is not tolerated}
      */
     record TaintsNotTolerated(List<String> reasons) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.TAINTS_NOT_TOLERATED;
-        }
-
         public TaintsNotTolerated {
             reasons = List.copyOf(reasons);
         }
@@ -389,11 +313,6 @@ public sealed interface GatewayError {
     /** All workers that could take the request are busy, or its queue is full. */
     record Overloaded(int httpStatus, String why, Duration retryAfter) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.OVERLOADED;
-        }
-
-        @Override
         public String message() {
             return why + "; try again later.";
         }
@@ -405,11 +324,6 @@ public sealed interface GatewayError {
      */
     record OutOfFiles() implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.OUT_OF_FILES;
-        }
-
-        @Override
         public String message() {
             return "The gateway has as many connections open as it may; try again later.";
         }
@@ -420,17 +334,8 @@ public sealed interface GatewayError {
         }
     }
 
-    /**
-     * So many readers follow the decisions already.
-     *
-     * @param most readers
-     */
+    /** So many readers follow the decisions already. {@code most}: readers. */
     record TooManyStreams(int most) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.TOO_MANY_STREAMS;
-        }
-
         @Override
         public String message() {
             return most
@@ -441,11 +346,6 @@ public sealed interface GatewayError {
 
     /** The gateway was told to stop, and takes nothing new. */
     record Stopping() implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.STOPPING;
-        }
-
         @Override
         public String message() {
             return "This gateway is stopping and takes no new requests; send it again.";
@@ -460,25 +360,17 @@ public sealed interface GatewayError {
     /** The engine could not be reached, so it has not seen the request. */
     record WorkerUnreachable(String worker) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.WORKER_UNREACHABLE;
-        }
-
-        @Override
         public String message() {
             return "Worker `" + worker + "` could not be reached; try again.";
         }
     }
 
     /**
-     * The connection to the engine broke; {@code bytesReceived} counts bytes of the answer's body.
+     * The connection to the engine broke.
+     *
+     * @param bytesReceived of the answer's body
      */
     record UpstreamBroke(String worker, long bytesReceived) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.UPSTREAM_BROKE;
-        }
-
         @Override
         public String message() {
             return bytesReceived == 0
@@ -495,24 +387,15 @@ public sealed interface GatewayError {
     }
 
     /**
-     * The engine kept silent for longer than a time-out; {@code phase} is connect, first byte or
-     * idle.
+     * The engine kept silent for longer than a time-out.
+     *
+     * @param phase connect, first byte or idle
      */
     record UpstreamTimeout(String worker, String phase, Duration after) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.UPSTREAM_TIMEOUT;
-        }
-
-        @Override
         public String message() {
-            return "Worker `"
-                    + worker
-                    + "` timed out ("
-                    + phase
-                    + ") after "
-                    + after.toMillis()
-                    + " ms.";
+            return "Worker `%s` timed out (%s) after %s ms."
+                    .formatted(worker, phase, after.toMillis());
         }
 
         @Override
@@ -524,11 +407,6 @@ public sealed interface GatewayError {
     /** It fails its health checks and has said nothing since. */
     record WorkerUnwell(String worker) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.WORKER_UNWELL;
-        }
-
-        @Override
         public String message() {
             return "Worker `"
                     + worker
@@ -539,11 +417,6 @@ public sealed interface GatewayError {
     /** A request took longer than any may, wherever it was. */
     record RequestTimeout(Duration limit) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.REQUEST_TIMEOUT;
-        }
-
-        @Override
         public String message() {
             return "The request took longer than the limit of "
                     + limit.toMillis()
@@ -552,15 +425,12 @@ public sealed interface GatewayError {
     }
 
     /**
-     * An engine's own error, told in an event because the stream had begun; {@code httpStatus} is
-     * the engine's, {@code message} what it said.
+     * An engine's own error, in an event because the stream had begun.
+     *
+     * @param httpStatus the engine's
+     * @param message what it said
      */
     record EngineRefused(int httpStatus, String message) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.ENGINE_REFUSED;
-        }
-
         @Override
         public String type() {
             return httpStatus < 500 ? "invalid_request_error" : "upstream_error";
@@ -570,27 +440,14 @@ public sealed interface GatewayError {
     /** The engine's answer is not HTTP that can be passed on. */
     record BadUpstreamAnswer(String worker, String detail) implements GatewayError {
         @Override
-        public ErrorKind kind() {
-            return ErrorKind.BAD_UPSTREAM_ANSWER;
-        }
-
-        @Override
         public String message() {
-            return "Worker `"
-                    + worker
-                    + "` sent an answer that cannot be passed on: "
-                    + detail
-                    + ".";
+            return "Worker `%s` sent an answer that cannot be passed on: %s."
+                    .formatted(worker, detail);
         }
     }
 
     /** A bug here; the log has the cause under the request id. */
     record Internal(String requestId) implements GatewayError {
-        @Override
-        public ErrorKind kind() {
-            return ErrorKind.INTERNAL;
-        }
-
         @Override
         public String message() {
             return "Internal error; the gateway's log has the cause under request id "

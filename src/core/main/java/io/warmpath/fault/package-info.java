@@ -1,5 +1,3 @@
 /** What can go wrong, its HTTP status, and whether a retry is safe. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fault;
-
-import org.jspecify.annotations.NullMarked;

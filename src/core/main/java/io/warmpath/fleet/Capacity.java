@@ -17,13 +17,8 @@ public record Capacity(int batchedTokens, long kvBlocks, int adapters) {
     public Capacity {
         if (batchedTokens < 0 || kvBlocks < 0 || adapters < 0) {
             throw new IllegalArgumentException(
-                    "negative capacity: "
-                            + batchedTokens
-                            + " tokens, "
-                            + kvBlocks
-                            + " blocks, "
-                            + adapters
-                            + " adapters");
+                    "negative capacity: %s tokens, %s blocks, %s adapters"
+                            .formatted(batchedTokens, kvBlocks, adapters));
         }
     }
 

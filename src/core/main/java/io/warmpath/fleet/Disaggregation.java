@@ -49,9 +49,7 @@ public record Disaggregation(
     }
 
     /**
-     * Where its registry is, for those that it has told of one.
-     *
-     * @param worker the engine's URL
+     * Where its registry is, for those that it has told of one. {@code worker}: the engine's URL.
      */
     public URI registry(URI worker) {
         return URI.create("http://" + EngineAddress.hostOf(worker) + ":" + bootstrapPort);

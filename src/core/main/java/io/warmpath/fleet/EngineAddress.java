@@ -41,9 +41,7 @@ public record EngineAddress(
     /** The kernel's limit for the name of a socket file, without the zero behind it. */
     private static final int MAX_SOCKET_BYTES = 107;
 
-    /**
-     * @param base as {@link #checked} returns it
-     */
+    /** {@code base}: as {@link #checked} returns it. */
     public static EngineAddress of(URI base) {
         if (UNIX.equals(base.getScheme())) {
             return new EngineAddress(false, false, base.getPath(), "localhost", 0, "localhost", "");
@@ -122,12 +120,9 @@ public record EngineAddress(
         int bytes = path.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > MAX_SOCKET_BYTES) {
             throw new IllegalArgumentException(
-                    "worker URL `"
-                            + url
-                            + "`: the name of a socket file has at most "
-                            + MAX_SOCKET_BYTES
-                            + " bytes, this one "
-                            + bytes);
+                    ("worker URL `%s`: the name of a socket file has at most %s bytes, this"
+                                    + " one %s")
+                            .formatted(url, MAX_SOCKET_BYTES, bytes));
         }
     }
 

@@ -4,6 +4,16 @@ package io.warmpath.fleet;
 public enum EngineKind {
     SGLANG,
     VLLM,
+    /** TensorRT-LLM's own server, {@code trtllm-serve}. */
+    TRTLLM,
     /** Any OpenAI-compatible engine. */
-    OPENAI
+    OPENAI;
+
+    /**
+     * Whether OpenAI's interface alone may be relied on: no prompts as token ids in a form of its
+     * own, no question about its tokens or its model's files, no text that it goes on with.
+     */
+    public boolean isPlain() {
+        return this == TRTLLM || this == OPENAI;
+    }
 }

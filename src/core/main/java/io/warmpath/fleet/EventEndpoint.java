@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where one rank of a worker publishes its KV events. Immutable.
  *
- * @param endpoint ZeroMQ endpoint with a reachable host, such as {@code tcp://10.0.0.1:5557}, or
- *     {@link #POSTED}
+ * @param endpoint ZeroMQ endpoint with a reachable host, such as {@code tcp://10.0.0.1:5557},,
+ *     {@link #POSTED}, or the address of a {@link #POLLED} source
  * @param bind true when this side binds and the engine connects
  * @param replayEndpoint socket that serves missed batches, null when there is none
  * @param topic subscription prefix, may be empty
@@ -22,7 +22,27 @@ public record EventEndpoint(
     /** In place of an address: the engine posts its events to this gateway. */
     public static final String POSTED = "post";
 
+    /** What is asked of an engine that gives its events to whoever asks (TensorRT-LLM). */
+    public static final String POLLED = "/kv_cache_events";
+
     private static final Pattern TCP = Pattern.compile("tcp://(.+):(\\d{1,5})");
+
+    /**
+     * Of an engine that is asked for its events.
+     *
+     * @param worker its URL
+     */
+    public static EventEndpoint polled(URI worker) {
+        return new EventEndpoint(0, worker + POLLED, false, null, "");
+    }
+
+    /** Whether the engine is asked for its events there. */
+    public static boolean isPolled(String endpoint) {
+        return endpoint.endsWith(POLLED)
+                && !endpoint.startsWith("tcp:")
+                && !endpoint.startsWith("ipc:")
+                && !endpoint.startsWith("inproc:");
+    }
 
     /**
      * One endpoint per rank from the endpoint of rank 0: engines publish rank {@code r} on port
@@ -43,9 +63,12 @@ public record EventEndpoint(
         return List.copyOf(list);
     }
 
-    /** {@code tcp://h:5557} and 2 give {@code tcp://h:5559}; other transports only take 0. */
+    /**
+     * {@code tcp://h:5557} and 2 give {@code tcp://h:5559}; other transports only take 0. All ranks
+     * post to one gateway, or are asked at one address.
+     */
     public static String offsetPort(String endpoint, int by) {
-        if (by == 0 || endpoint.equals(POSTED)) {
+        if (by == 0 || endpoint.equals(POSTED) || isPolled(endpoint)) {
             return endpoint;
         }
         Matcher m = TCP.matcher(endpoint);

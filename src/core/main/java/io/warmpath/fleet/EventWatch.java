@@ -20,4 +20,20 @@ public interface EventWatch {
      * @param began when the request was sent, by {@link System#nanoTime}
      */
     default void computed(Candidate rank, long began) {}
+
+    /** Hears what an engine says that it has stored for one request. */
+    interface Stored {
+        /**
+         * @param parent name of the block before these; meaningless at the start of a prompt
+         * @param last name of the last of these
+         * @param tokens theirs; not to be changed
+         * @return true: that was enough
+         */
+        boolean more(long parent, long last, int[] tokens, int blockSize);
+    }
+
+    /**
+     * @param tag that the request is sent with, and no other one
+     */
+    default void listen(String tag, Stored listener) {}
 }

@@ -349,9 +349,7 @@ public final class FleetRegistry implements Fleet {
         unhealthy(id, problem, false);
     }
 
-    /**
-     * @param gone nobody listens at its port
-     */
+    /** {@code gone}: nobody listens at its port. */
     public synchronized void unhealthy(long id, String problem, boolean gone) {
         WorkerStatus s = byId.get(id);
         if (s == null) {
@@ -563,6 +561,7 @@ public final class FleetRegistry implements Fleet {
         return switch (kind) {
             case SGLANG -> 1;
             case VLLM -> 2;
+            case TRTLLM -> 3;
             case OPENAI -> 0;
             case null -> 0;
         };

@@ -11,10 +11,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All workers at one instant. Immutable; look-ups are O(1) and allocate nothing.
- *
- * <p>{@link #candidates} lists ranks that get requests; a model whose workers are all down is still
- * {@link #knows known}.
+ * All workers at one instant. Immutable; look-ups are O(1) and allocate nothing. {@link
+ * #candidates} lists ranks that get requests; a model whose workers are all down is still {@link
+ * #knows known}.
  */
 public final class FleetSnapshot {
     public static final FleetSnapshot EMPTY = new FleetSnapshot(0, List.of());

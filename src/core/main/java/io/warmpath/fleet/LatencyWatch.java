@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Finds workers whose first tokens take far longer than those of their peers.
- *
- * <p>A worker's figure is its time to first token over the work asked for: each request counts the
- * tokens that had to be computed and a constant, so that long prompts do not look like a slow
- * worker. Peers are the others that serve the same models. Pure.
+ * Finds workers whose first tokens take far longer than those of their peers. A worker's figure is
+ * its time to first token over the work asked for: each request counts the tokens that had to be
+ * computed and a constant, so that long prompts do not look like a slow worker. Peers are the
+ * others that serve the same models. Pure.
  */
 final class LatencyWatch {
     /** What a request costs beside its prompt, in tokens. */

@@ -10,10 +10,9 @@ import java.util.function.ToLongFunction;
 
 /**
  * Which workers may get one more request: one on trial only while it has none, one that has just
- * come back a share of the requests that grows to all of them.
- *
- * <p>Any thread. While nobody is limited this is one look and the snapshot's own list. Two event
- * loops may both find a worker on trial idle; it has two requests then, for once.
+ * come back a share of the requests that grows to all of them. Any thread. While nobody is limited
+ * this is one look and the snapshot's own list. Two event loops may both find a worker on trial
+ * idle; it has two requests then, for once.
  */
 public final class Openings {
     /** Nobody is limited. */

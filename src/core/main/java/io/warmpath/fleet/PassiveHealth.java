@@ -14,11 +14,10 @@ import java.util.function.LongSupplier;
 
 /**
  * Judges workers by the requests that go there, beside their health checks: a worker may say that
- * it is well and fail all the same.
- *
- * <p>{@link #ended} and {@link #firstToken}: any thread, no lock, a few additions; only what can
- * change a verdict is handed over. {@link #tick} one thread, that of the fleet's monitor. A worker
- * whose health checks fail is the monitor's; when it is back it starts with a clean slate.
+ * it is well and fail all the same. {@link #ended} and {@link #firstToken}: any thread, no lock, a
+ * few additions; only what can change a verdict is handed over. {@link #tick} one thread, that of
+ * the fleet's monitor. A worker whose health checks fail is the monitor's; when it is back it
+ * starts with a clean slate.
  */
 public final class PassiveHealth implements FleetTask {
     private static final long NEVER = 0;

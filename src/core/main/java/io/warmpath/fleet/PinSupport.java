@@ -22,9 +22,7 @@ public enum PinSupport {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /**
-     * @throws IllegalArgumentException with a sentence for the operator
-     */
+    /** Throws {@link IllegalArgumentException} with a sentence for the operator. */
     public static PinSupport parse(String word) {
         for (PinSupport s : values()) {
             if (s.word().equals(word)) {

@@ -31,9 +31,7 @@ public enum PriorityOrder {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /**
-     * @throws IllegalArgumentException with a sentence for the operator
-     */
+    /** Throws {@link IllegalArgumentException} with a sentence for the operator. */
     public static PriorityOrder parse(String word) {
         for (PriorityOrder o : values()) {
             if (o.word().equals(word)) {

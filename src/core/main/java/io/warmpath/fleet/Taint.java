@@ -5,9 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * What sets a worker apart: {@code name}, {@code name=value}, either with {@code :NoSchedule} or
- * {@code :PreferNoSchedule} behind it. Immutable.
- *
- * @param value empty when there is none
+ * {@code :PreferNoSchedule} behind it. Immutable. {@code value}: empty when there is none.
  */
 public record Taint(String name, String value, Effect effect) {
 
@@ -31,9 +29,7 @@ public record Taint(String name, String value, Effect effect) {
     private static final Pattern FORM =
             Pattern.compile("(" + WORD + ")(?:=(" + WORD + "))?(?::([A-Za-z]+))?");
 
-    /**
-     * @throws IllegalArgumentException with a sentence for the operator
-     */
+    /** Throws {@link IllegalArgumentException} with a sentence for the operator. */
     public static Taint parse(String text) {
         Matcher m = FORM.matcher(text.strip());
         if (m.matches()) {

@@ -130,9 +130,7 @@ public final class WorkerBuilder {
         return this;
     }
 
-    /**
-     * @throws IllegalArgumentException when it has no rank
-     */
+    /** Throws {@link IllegalArgumentException} when it has no rank. */
     public Worker build() {
         return new Worker(
                 id,

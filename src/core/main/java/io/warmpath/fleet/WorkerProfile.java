@@ -42,12 +42,8 @@ public record WorkerProfile(
         boolean encodes = disaggregation.role() == Role.ENCODE;
         if (served.names().isEmpty() != encodes || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
-                    "a profile needs a model, a block size and a rank, not "
-                            + served
-                            + ", "
-                            + blockSize
-                            + ", "
-                            + dpSize);
+                    "a profile needs a model, a block size and a rank, not %s, %s, %s"
+                            .formatted(served, blockSize, dpSize));
         }
     }
 }

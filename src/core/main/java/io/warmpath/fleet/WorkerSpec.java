@@ -84,14 +84,9 @@ public record WorkerSpec(
         }
         if (blockSize < 0 || dpSize < 0 || dpSize > MAX_DP_SIZE) {
             throw new IllegalArgumentException(
-                    "worker "
-                            + url
-                            + ": block-size "
-                            + blockSize
-                            + " and dp-size "
-                            + dpSize
-                            + " must not be negative, dp-size at most "
-                            + MAX_DP_SIZE);
+                    ("worker %s: block-size %s and dp-size %s must not be negative, dp-size"
+                                    + " at most %s")
+                            .formatted(url, blockSize, dpSize, MAX_DP_SIZE));
         }
         if (bootstrapPort < 0 || bootstrapPort > 65535) {
             throw new IllegalArgumentException(
@@ -99,14 +94,8 @@ public record WorkerSpec(
         }
         if (weight != 0 && !(weight >= MIN_WEIGHT && weight <= MAX_WEIGHT)) { // NaN, too
             throw new IllegalArgumentException(
-                    "worker "
-                            + url
-                            + ": weight "
-                            + weight
-                            + " must be a number from "
-                            + MIN_WEIGHT
-                            + " to "
-                            + (int) MAX_WEIGHT);
+                    "worker %s: weight %s must be a number from %s to %s"
+                            .formatted(url, weight, MIN_WEIGHT, (int) MAX_WEIGHT));
         }
         checkEndpoint(url, "events-endpoint", eventsEndpoint);
         checkEndpoint(url, "replay-endpoint", replayEndpoint);

@@ -31,9 +31,7 @@ public final class WorkerSpecBuilder {
     private @Nullable Role role;
     private int bootstrapPort;
 
-    /**
-     * @param url as {@link WorkerSpec#parse} reads it
-     */
+    /** {@code url}: as {@link WorkerSpec#parse} reads it. */
     public WorkerSpecBuilder(URI url) {
         this.url = url;
     }
@@ -68,10 +66,7 @@ public final class WorkerSpecBuilder {
         return this;
     }
 
-    /**
-     * @param replay null: none
-     * @param bind this side binds, the engine connects
-     */
+    /** {@code replay}: null: none. {@code bind}: this side binds, the engine connects. */
     public WorkerSpecBuilder events(
             @Nullable String endpoint, @Nullable String replay, boolean bind, String ofTopic) {
         eventsEndpoint = endpoint;
@@ -111,26 +106,20 @@ public final class WorkerSpecBuilder {
         return this;
     }
 
-    /**
-     * @param value 0: not told
-     */
+    /** {@code value}: 0: not told. */
     public WorkerSpecBuilder weight(double value) {
         weight = value;
         return this;
     }
 
-    /**
-     * @param port of its registry; 0: not told
-     */
+    /** {@code port}: of its registry; 0: not told. */
     public WorkerSpecBuilder role(@Nullable Role value, int port) {
         role = value;
         bootstrapPort = port;
         return this;
     }
 
-    /**
-     * @throws IllegalArgumentException with a sentence for the operator
-     */
+    /** Throws {@link IllegalArgumentException} with a sentence for the operator. */
     public WorkerSpec build() {
         return new WorkerSpec(
                 url,

@@ -1,5 +1,3 @@
 /** Which workers exist and how they are: immutable snapshots. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet;
-
-import org.jspecify.annotations.NullMarked;

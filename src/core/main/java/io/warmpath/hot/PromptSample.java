@@ -18,9 +18,7 @@ record PromptSample(Group group, PrefixQuery prompt, String text, long standsFor
     /** Prompts that can have prefixes in common. */
     record Group(String model, int blockSize, PrefixSpace space, boolean hashed) {}
 
-    /**
-     * @param prompt is copied, as far as a sample goes
-     */
+    /** {@code prompt}: is copied, as far as a sample goes. */
     static PromptSample of(
             String model, PrefixQuery prompt, String text, long standsFor, long atNanos) {
         boolean hashed = prompt.hashes() != null;

@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The longest prefixes that sets of prompts have in common.
- *
- * <p>Sorted, prompts with a common prefix stand side by side, so each such set is an interval in
- * which neighbours share at least so many blocks. They are nested as the prefixes are: one pass
- * with a stack finds all of them, at most one for each prompt.
+ * The longest prefixes that sets of prompts have in common. Sorted, prompts with a common prefix
+ * stand side by side, so each such set is an interval in which neighbours share at least so many
+ * blocks. They are nested as the prefixes are: one pass with a stack finds all of them, at most one
+ * for each prompt.
  */
 final class SharedRuns {
     /** A prefix of which nearly all hits go on alike is no prefix of its own. */
@@ -66,10 +65,7 @@ final class SharedRuns {
         this.now = now;
     }
 
-    /**
-     * @param group sorted, of one group
-     * @param worth hits that a sample stands for now
-     */
+    /** {@code group}: sorted, of one group. {@code worth}: hits that a sample stands for now. */
     static List<Shared> of(
             List<PromptSample> group, ToDoubleFunction<PromptSample> worth, long now) {
         SharedRuns runs = new SharedRuns(worth, now);
@@ -81,9 +77,7 @@ final class SharedRuns {
         return runs.found;
     }
 
-    /**
-     * @param common blocks of the sample that the one before it begins with, too
-     */
+    /** {@code common}: blocks of the sample that the one before it begins with, too. */
     private void next(PromptSample sample, int common) {
         close(common);
         Run one = new Run(sample.prompt().blocks(), sample, sample.text());

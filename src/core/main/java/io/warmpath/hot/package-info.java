@@ -1,5 +1,3 @@
 /** Which prefixes many prompts had lately, told from a sample of prompts. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.hot;
-
-import org.jspecify.annotations.NullMarked;

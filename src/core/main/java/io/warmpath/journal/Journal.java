@@ -6,8 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The last entries, as many as fit into a number and into a number of bytes: the oldest go first.
- *
- * <p>Any thread. Adding takes a lock for the time of a few writes; reading takes it to copy
+ * Any thread. Adding takes a lock for the time of a few writes; reading takes it to copy
  * references.
  */
 public final class Journal<T> {
@@ -25,10 +24,7 @@ public final class Journal<T> {
      */
     public record Held<T>(int kept, long bytes, @Nullable T oldest) {}
 
-    /**
-     * @param mostEntries 0 or more; 0 keeps nothing
-     * @param mostBytes 0 or more
-     */
+    /** {@code mostEntries}: 0 or more; 0 keeps nothing. {@code mostBytes}: 0 or more. */
     public Journal(int mostEntries, long mostBytes) {
         if (mostEntries < 0 || mostBytes < 0) {
             throw new IllegalArgumentException(mostEntries + " entries, " + mostBytes + " bytes");

@@ -4,8 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * So many units a second; as many at once at most. Any thread, without locks; nothing is allocated.
- *
- * <p>One number: the moment at which the whole second's worth is there again.
+ * One number: the moment at which the whole second's worth is there again.
  */
 public final class Rate {
     private static final long SECOND = 1_000_000_000L;

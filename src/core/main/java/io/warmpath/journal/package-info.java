@@ -1,5 +1,3 @@
 /** The last entries of something, within bounds of number, memory and rate. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.journal;
-
-import org.jspecify.annotations.NullMarked;

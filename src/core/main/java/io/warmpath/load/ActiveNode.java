@@ -4,10 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks {@code from} to {@code to} (not with it) of the prompts that share them all. Guarded by
- * the stripe's lock.
- *
- * <p>Its key is the name of its first block. {@code chain} is a whole prompt's, of some request
- * that passes or passed here; it may outlive that request as long as others share these blocks.
+ * the stripe's lock. Its key is the name of its first block. {@code chain} is a whole prompt's, of
+ * some request that passes or passed here; it may outlive that request as long as others share
+ * these blocks.
  */
 final class ActiveNode {
     final long[] chain;

@@ -3,10 +3,9 @@ package io.warmpath.load;
 import io.warmpath.prefix.WorkerSlot;
 
 /**
- * A booking as somebody sees it who tells others of it. Any thread.
- *
- * <p>What can change is read as it is now. Whoever calls {@link #taken} and reads afterwards misses
- * nothing: a change that came too late for the reading is told again.
+ * A booking as somebody sees it who tells others of it. Any thread. What can change is read as it
+ * is now. Whoever calls {@link #taken} and reads afterwards misses nothing: a change that came too
+ * late for the reading is told again.
  */
 public interface Booked {
     WorkerSlot slot();

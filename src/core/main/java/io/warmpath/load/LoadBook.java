@@ -5,10 +5,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What is running where, as far as this gateway has sent it. Any thread, no waiting.
- *
- * <p>Booked when a worker is picked; prefill completes at the first token; freed at the end, on
- * error and on cancel. Every booking must be closed exactly once; closing twice is harmless.
+ * What is running where, as far as this gateway has sent it. Any thread, no waiting. Booked when a
+ * worker is picked; prefill completes at the first token; freed at the end, on error and on cancel.
+ * Every booking must be closed exactly once; closing twice is harmless.
  */
 public interface LoadBook {
     /**
@@ -30,9 +29,7 @@ public interface LoadBook {
 
     /**
      * The same from what the index names them by: equal hashes, equal names. The names differ from
-     * those that the ids give.
-     *
-     * @param hashes one for each complete block, of its tokens alone
+     * those that the ids give. {@code hashes}: one for each complete block, of its tokens alone.
      */
     default PromptBlocks name(String model, String salt, long[] hashes, int tokens, int blockSize) {
         return PromptBlocks.unnamed(blockSize, tokens);
@@ -73,9 +70,7 @@ public interface LoadBook {
 
         /**
          * As {@link #progress(int)}, by someone who knows better than the expected length what the
-         * blocks count from now on that only this request uses.
-         *
-         * @param weight from 0 to 1
+         * blocks count from now on that only this request uses. {@code weight}: from 0 to 1.
          */
         default void progress(int outputTokens, double weight) {
             progress(outputTokens);

@@ -63,9 +63,7 @@ public final class LoadTracker implements LoadBook {
         this(nanoTime, options, secret, BookingListener.NONE);
     }
 
-    /**
-     * @param listener told of this gateway's own bookings
-     */
+    /** {@code listener}: told of this gateway's own bookings. */
     public LoadTracker(
             LongSupplier nanoTime, LoadOptions options, long secret, BookingListener listener) {
         this.nanoTime = nanoTime;
@@ -135,11 +133,8 @@ public final class LoadTracker implements LoadBook {
             BookingListener listener) {
         if (prefillTokens < 0 || expectedOutput < 0) {
             throw new IllegalArgumentException(
-                    "negative booking: "
-                            + prefillTokens
-                            + " tokens, "
-                            + expectedOutput
-                            + " to come");
+                    "negative booking: %s tokens, %s to come"
+                            .formatted(prefillTokens, expectedOutput));
         }
         return new OpenBooking(
                 options,

@@ -5,9 +5,7 @@ import java.util.List;
 
 /**
  * How many blocks one request would add to each rank, beside those that run there already, and how
- * many requests use its leading blocks.
- *
- * <p>A moment's view, immutable; look-ups are one array read.
+ * many requests use its leading blocks. A moment's view, immutable; look-ups are one array read.
  */
 public final class PotentialBlocks {
     /** Nothing is shared: every block is a new one. */

@@ -4,9 +4,8 @@ import java.util.Arrays;
 
 /**
  * The ranks that use a stretch of blocks: how many requests each, and what one block of it counts.
- *
- * <p>Sorted by key. Guarded by the stripe's lock. A block used by two requests of a rank always
- * counts whole; one used by a single request may count less ({@link #weigh}).
+ * Sorted by key. Guarded by the stripe's lock. A block used by two requests of a rank always counts
+ * whole; one used by a single request may count less ({@link #weigh}).
  */
 final class RankSet {
     private int[] keys;

@@ -5,10 +5,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sums of one slot number in one incarnation. Any thread.
- *
- * <p>Blocks are counted in 1/65536: a block that decays counts in part, and whole numbers come back
- * to zero exactly.
+ * Sums of one slot number in one incarnation. Any thread. Blocks are counted in 1/65536: a block
+ * that decays counts in part, and whole numbers come back to zero exactly.
  */
 final class SlotLoad {
     /** One block. */
@@ -36,9 +34,7 @@ final class SlotLoad {
     /** What others have running here; replaced as a whole. */
     private volatile Outside outside = Outside.NONE;
 
-    /**
-     * @param units as {@link #WHOLE} says
-     */
+    /** {@code units}: as {@link #WHOLE} says. */
     private record Outside(int requests, long units) {
         static final Outside NONE = new Outside(0, 0);
     }

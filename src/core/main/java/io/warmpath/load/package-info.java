@@ -1,5 +1,3 @@
 /** Prefill tokens and decode blocks booked per (worker, rank). JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.load;
-
-import org.jspecify.annotations.NullMarked;

@@ -5,9 +5,8 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Leaves a master that fails again and again alone, for a while that doubles.
- *
- * <p>Any thread. Whoever is let through by {@link #enter} must tell how it went.
+ * Leaves a master that fails again and again alone, for a while that doubles. Any thread. Whoever
+ * is let through by {@link #enter} must tell how it went.
  */
 final class CircuitBreaker {
     private final int most;

@@ -5,9 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The pool's own list of what it holds, by key.
- *
- * <p>Any thread, never blocks. Answers fail with {@link PoolUnavailableException}.
+ * The pool's own list of what it holds, by key. Any thread, never blocks. Answers fail with {@link
+ * PoolUnavailableException}.
  */
 public interface KeyStore extends AutoCloseable {
     /** Which of these keys can be read now: bit i for the i-th. Must not extend a key's life. */

@@ -6,10 +6,9 @@ import java.util.function.LongSupplier;
 
 /**
  * What the pool said about pages a moment ago, held or not. A fixed array of buckets: the oldest of
- * a bucket gives way, so its size never changes.
- *
- * <p>Any thread; one lock, held for O(1). A page is known by the first eight bytes of its digest:
- * two pages that share them are taken for one, once in 2^64.
+ * a bucket gives way, so its size never changes. Any thread; one lock, held for O(1). A page is
+ * known by the first eight bytes of its digest: two pages that share them are taken for one, once
+ * in 2^64.
  */
 final class PageCache {
     private static final int WAYS = 4;

@@ -2,9 +2,8 @@ package io.warmpath.pool;
 
 /**
  * SHA-256 over the pages of a prompt: {@code digest[i] = sha256(digest[i-1] || ids of page i, u32
- * little-endian)}.
- *
- * <p>Any thread. O(tokens), and one page after the other: a page needs the digest before it.
+ * little-endian)}. Any thread. O(tokens), and one page after the other: a page needs the digest
+ * before it.
  */
 public interface PageDigests {
     /**

@@ -3,10 +3,8 @@ package io.warmpath.pool;
 import java.util.Arrays;
 
 /**
- * Which pages of one prompt the pool holds.
- *
- * <p>Immutable. Positions are counted in pages of {@link #pageSize} tokens, from the start of the
- * prompt.
+ * Which pages of one prompt the pool holds. Immutable. Positions are counted in pages of {@link
+ * #pageSize} tokens, from the start of the prompt.
  */
 public final class PoolHits {
     private final int pageSize;

@@ -8,8 +8,8 @@ import java.util.List;
  * makes two.
  *
  * @param recipe how pages become keys
- * @param masters admin URLs of the pool's masters, {@code http://host:9003}; the leader is found
- *     among them
+ * @param masters who is asked: admin URLs of the pool's masters, {@code http://host:9003}, among
+ *     which the leader is found, or {@code lmcache://INSTANCE}, of which this process knows itself
  */
 public record PoolLayout(PageRecipe recipe, List<URI> masters) {
     public PoolLayout {
@@ -18,7 +18,8 @@ public record PoolLayout(PageRecipe recipe, List<URI> masters) {
             throw new IllegalArgumentException("a pool needs at least one master URL");
         }
         for (URI master : masters) {
-            if (!"http".equals(master.getScheme()) || master.getHost() == null) {
+            boolean own = LmcacheChunks.SCHEME.equals(master.getScheme());
+            if (!own && (!"http".equals(master.getScheme()) || master.getHost() == null)) {
                 throw new IllegalArgumentException(
                         "a master is named by its admin URL, http://host:9003, not " + master);
             }

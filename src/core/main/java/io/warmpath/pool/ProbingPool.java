@@ -18,10 +18,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shared pool asked page by page: digests, cache, the rounds of {@link Probe}, breaker.
- *
- * <p>Threads as the port says. Short prompts are hashed on the caller's thread, long ones on the
- * executor; what follows an answer of the store runs on the thread that brought it.
+ * A shared pool asked page by page: digests, cache, the rounds of {@link Probe}, breaker. Threads
+ * as the port says. Short prompts are hashed on the caller's thread, long ones on the executor;
+ * what follows an answer of the store runs on the thread that brought it.
  */
 public final class ProbingPool implements SharedPool {
     private static final VarHandle LONGS =

@@ -8,9 +8,8 @@ import java.util.List;
 
 /**
  * Do our keys mean what the engines wrote? Prompts that workers have surely stored are remembered;
- * the pool is asked for them now and then; where it knows none of them, the recipe is wrong.
- *
- * <p>Any thread. Keeps the first pages of the newest {@code prompts} prompts, a few kilobytes.
+ * the pool is asked for them now and then; where it knows none of them, the recipe is wrong. Any
+ * thread. Keeps the first pages of the newest {@code prompts} prompts, a few kilobytes.
  */
 public final class RecipeCheck {
     /** Pages of a prompt that are kept: the first ones, which most others share. */
@@ -59,10 +58,7 @@ public final class RecipeCheck {
     private final int prompts;
     private final Deque<PoolQuestion> newest = new ArrayDeque<>(); // guarded by this
 
-    /**
-     * @param pageSize of the pool
-     * @param prompts most that are kept
-     */
+    /** {@code pageSize}: of the pool. {@code prompts}: most that are kept. */
     public RecipeCheck(int pageSize, int prompts) {
         if (pageSize < 1 || prompts < 1) {
             throw new IllegalArgumentException("page size " + pageSize + ", prompts " + prompts);

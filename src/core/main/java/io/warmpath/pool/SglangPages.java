@@ -44,11 +44,8 @@ public record SglangPages(
         }
         if (tag.indexOf(',') >= 0 || modelName.indexOf(',') >= 0) {
             throw new IllegalArgumentException(
-                    "a master cannot be asked for keys with a comma: '"
-                            + tag
-                            + "', '"
-                            + modelName
-                            + "'");
+                    "a master cannot be asked for keys with a comma: '%s', '%s'"
+                            .formatted(tag, modelName));
         }
     }
 

@@ -17,17 +17,9 @@ public record SglangRanks(int tp, int pp, int tpLcm, int dcp, int cp) {
     public SglangRanks {
         if (tp < 1 || pp < 1 || dcp < 1 || cp < 1 || tpLcm < tp || tpLcm % tp != 0) {
             throw new IllegalArgumentException(
-                    "tp "
-                            + tp
-                            + ", pp "
-                            + pp
-                            + ", tp_lcm "
-                            + tpLcm
-                            + ", dcp "
-                            + dcp
-                            + ", cp "
-                            + cp
-                            + ": each at least 1, and tp_lcm a multiple of tp");
+                    ("tp %s, pp %s, tp_lcm %s, dcp %s, cp %s: each at least 1, and tp_lcm a"
+                                    + " multiple of tp")
+                            .formatted(tp, pp, tpLcm, dcp, cp));
         }
         if ((long) tpLcm * pp > MOST || (long) dcp * cp * pp > MOST) {
             throw new IllegalArgumentException("more than " + MOST + " parts of a page");

@@ -4,10 +4,9 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One shared pool, which every worker of its layout can fetch from.
- *
- * <p>Any thread, event loops too: no call blocks. The deadline is the caller's: an answer that
- * nobody waits for any more still fills the cache, so the next prompt like it is answered at once.
+ * One shared pool, which every worker of its layout can fetch from. Any thread, event loops too: no
+ * call blocks. The deadline is the caller's: an answer that nobody waits for any more still fills
+ * the cache, so the next prompt like it is answered at once.
  */
 public interface SharedPool extends AutoCloseable {
     PoolLayout layout();
@@ -22,9 +21,7 @@ public interface SharedPool extends AutoCloseable {
 
     /**
      * Asks past the cache for each of these prompts, of which workers surely stored every page; for
-     * the self-check.
-     *
-     * @return fails as {@link #ask} does
+     * the self-check. Returns fails as {@link #ask} does.
      */
     CompletionStage<RecipeCheck.Verdict> check(List<PoolQuestion> stored);
 

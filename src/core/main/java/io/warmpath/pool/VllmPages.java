@@ -1,7 +1,6 @@
 package io.warmpath.pool;
 
 import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.List;
 
@@ -37,10 +36,6 @@ public record VllmPages(
         implements PageRecipe {
     private static final String FIXED_START = "vllm-none-hash";
     private static final int MOST_KEYS = 4096;
-    private static final int CBOR_NULL = 0xf6;
-    private static final int ARRAY = 0x80;
-    private static final int BYTES = 0x40;
-    private static final int TEXT = 0x60;
 
     public VllmPages {
         if (pageSize < 1 || pageSize > 65536) {
@@ -70,18 +65,15 @@ public record VllmPages(
         byte[] digests = new byte[pages * DIGEST_BYTES];
         MessageDigest digest = JdkPageDigests.sha256();
         ByteArrayOutputStream cbor = new ByteArrayOutputStream(pageSize * 5 + 64);
-        byte[] before = start(digest);
+        byte[] before = start(hashSeed, digest);
         int from = 0;
         for (int page = 0; page < pages; page++) {
             cbor.reset();
-            head(cbor, ARRAY, 3);
-            head(cbor, BYTES, DIGEST_BYTES);
+            Cbor.head(cbor, Cbor.ARRAY, 3);
+            Cbor.head(cbor, Cbor.BYTES, DIGEST_BYTES);
             cbor.write(before, from, DIGEST_BYTES);
-            head(cbor, ARRAY, pageSize);
-            for (int i = page * pageSize; i < (page + 1) * pageSize; i++) {
-                head(cbor, 0, Integer.toUnsignedLong(question.tokens()[i]));
-            }
-            cbor.write(CBOR_NULL);
+            Cbor.ids(cbor, question.tokens(), page * pageSize, pageSize);
+            cbor.write(Cbor.NULL);
             digest.update(cbor.toByteArray());
             JdkPageDigests.digestInto(digest, digests, page);
             before = digests;
@@ -90,26 +82,9 @@ public record VllmPages(
         return digests;
     }
 
-    private byte[] start(MessageDigest digest) {
-        byte[] text =
-                (hashSeed.isEmpty() ? FIXED_START : hashSeed).getBytes(StandardCharsets.UTF_8);
-        ByteArrayOutputStream cbor = new ByteArrayOutputStream(text.length + 5);
-        head(cbor, TEXT, text.length);
-        cbor.writeBytes(text);
-        return digest.digest(cbor.toByteArray());
-    }
-
-    /** CBOR's shortest form of a kind and a number. */
-    private static void head(ByteArrayOutputStream out, int kind, long value) {
-        if (value < 24) {
-            out.write(kind | (int) value);
-            return;
-        }
-        int bytes = value < 1 << 8 ? 1 : value < 1 << 16 ? 2 : 4;
-        out.write(kind | (bytes == 1 ? 24 : bytes == 2 ? 25 : 26));
-        for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
-            out.write((int) (value >> shift));
-        }
+    /** What the first block's chain begins with. */
+    static byte[] start(String hashSeed, MessageDigest digest) {
+        return digest.digest(Cbor.text(hashSeed.isEmpty() ? FIXED_START : hashSeed));
     }
 
     @Override

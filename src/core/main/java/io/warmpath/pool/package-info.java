@@ -2,7 +2,5 @@
  * The shared pool: which pages of a prompt any worker could fetch, and how engines name them there.
  * JDK only.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.pool;
-
-import org.jspecify.annotations.NullMarked;

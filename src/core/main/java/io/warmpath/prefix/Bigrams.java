@@ -1,9 +1,8 @@
 package io.warmpath.prefix;
 
 /**
- * Caches whose keys are pairs of neighbouring tokens (SGLang with EAGLE), as blocks of tokens.
- *
- * <p>A page of p pairs is made of p + 1 tokens, the last of which is the first of the next page. It
+ * Caches whose keys are pairs of neighbouring tokens (SGLang with EAGLE), as blocks of tokens. A
+ * page of p pairs is made of p + 1 tokens, the last of which is the first of the next page. It
  * becomes a block of these p + 1 ids. Two blocks are equal exactly when all pairs of their pages
  * are, so an index of tokens takes them as they are. n tokens have n - 1 pairs. Stateless.
  */

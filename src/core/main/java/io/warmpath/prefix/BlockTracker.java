@@ -29,10 +29,8 @@ public interface BlockTracker extends AutoCloseable {
         public Options {
             if (blockSize < 1 || blockSize > PrefixIndex.MAX_BLOCK_SIZE) {
                 throw new IllegalArgumentException(
-                        "block size "
-                                + blockSize
-                                + " is not from 1 to "
-                                + PrefixIndex.MAX_BLOCK_SIZE);
+                        "block size %s is not from 1 to %s"
+                                .formatted(blockSize, PrefixIndex.MAX_BLOCK_SIZE));
             }
             if (maxBlocks < 1 || maxBlocks > 1 << 30) {
                 throw new IllegalArgumentException(
@@ -83,9 +81,7 @@ public interface BlockTracker extends AutoCloseable {
 
     /**
      * Drops the least recently used blocks of every back end that has more than {@link
-     * Options#maxBlocks}; to be called now and then, other calls come in between.
-     *
-     * @return how many
+     * Options#maxBlocks}; to be called now and then, other calls come in between. Returns how many.
      */
     long evict();
 

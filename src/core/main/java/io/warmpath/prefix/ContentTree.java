@@ -8,11 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prompts as a tree of their literal blocks: a node is one block behind one exact prefix.
- *
- * <p>Nothing is hashed into an identity: two nodes are one only when every token of every block
- * before them, and the space of each, is the same. Not thread-safe: {@link ReferencePrefixIndex}
- * guards it.
+ * Prompts as a tree of their literal blocks: a node is one block behind one exact prefix. Nothing
+ * is hashed into an identity: two nodes are one only when every token of every block before them,
+ * and the space of each, is the same. Not thread-safe: {@link ReferencePrefixIndex} guards it.
  */
 final class ContentTree {
     private final Node root = new Node(null, new Block(PrefixSpace.NONE, new int[0]));

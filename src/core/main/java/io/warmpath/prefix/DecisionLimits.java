@@ -17,10 +17,9 @@ public record DecisionLimits(long ttlMillis, long capacity) {
     public DecisionLimits {
         if (ttlMillis < 1 || capacity < 1) {
             throw new IllegalArgumentException(
-                    "decisions need a time to live and a capacity of at least 1, not "
-                            + ttlMillis
-                            + " ms and "
-                            + capacity);
+                    ("decisions need a time to live and a capacity of at least 1, not %s ms"
+                                    + " and %s")
+                            .formatted(ttlMillis, capacity));
         }
     }
 }

@@ -14,13 +14,8 @@ public record HashedPrompt(int tokens, int knownTokens, long[] hashes, PrefixMat
     public HashedPrompt {
         if (hashes.length != match.blocks() || hashes.length != tokens / match.blockSize()) {
             throw new IllegalArgumentException(
-                    hashes.length
-                            + " hashes of "
-                            + tokens
-                            + " tokens, and an answer about "
-                            + match.blocks()
-                            + " blocks of "
-                            + match.blockSize());
+                    "%s hashes of %s tokens, and an answer about %s blocks of %s"
+                            .formatted(hashes.length, tokens, match.blocks(), match.blockSize()));
         }
     }
 

@@ -5,11 +5,7 @@ import java.util.List;
 
 /** An index that can be written to a file and taken up from it again. */
 public interface IndexSnapshots {
-    /**
-     * Whose slot it is, in the caller's words.
-     *
-     * @param worker id of the worker, as u64
-     */
+    /** Whose slot it is, in the caller's words. {@code worker}: id of the worker, as u64. */
     record Label(WorkerSlot slot, long worker, int rank) {}
 
     /**

@@ -4,22 +4,24 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The token ids that stand for an image, a sound or a video in the place of its placeholders, so
- * that blocks of ids name what is cached of it. Two take turns, each with the high bit, which no
- * vocabulary has; together they are 62 bits of a hash of the name that the engine knows it by.
- * Immutable, any thread.
+ * that blocks of ids name what is cached of it. Some take turns, each with the high bit, which no
+ * vocabulary has. Where engines take names they are two, 62 bits of a hash of the name; where they
+ * make ids themselves they are these (SGLang: four). Immutable, any thread.
  */
 public final class MediaIds {
     private static final int HIGH = 0x8000_0000;
 
-    private final int even;
-    private final int odd;
+    /** SGLang's ids of a medium. */
+    private static final int TURN = 4;
 
-    private MediaIds(int even, int odd) {
-        this.even = even;
-        this.odd = odd;
+    private final int[] turn;
+
+    private MediaIds(int... turn) {
+        this.turn = turn;
     }
 
     /**
@@ -46,6 +48,24 @@ public final class MediaIds {
     }
 
     /**
+     * Those that an engine has put in a medium's place.
+     *
+     * @param tokens an engine's, with those of the medium from {@code from} to {@code to}
+     * @return null: they are too few, or do not take turns
+     */
+    public static @Nullable MediaIds seen(int[] tokens, int from, int to) {
+        if (to - from < TURN) {
+            return null;
+        }
+        for (int i = from; i < to; i++) {
+            if (tokens[i] >= 0 || tokens[i] != tokens[from + (i - from) % TURN]) {
+                return null;
+            }
+        }
+        return new MediaIds(Arrays.copyOfRange(tokens, from, from + TURN));
+    }
+
+    /**
      * An id that is wider than 32 bits: SGLang derives such ones from a hash of the medium.
      *
      * @param wide above 2^32 - 1
@@ -61,7 +81,7 @@ public final class MediaIds {
      */
     public void put(int[] tokens, int start, int from, int to) {
         for (int i = from; i < to; i++) {
-            tokens[i] = ((i - start) & 1) == 0 ? even : odd;
+            tokens[i] = turn[Math.floorMod(i - start, turn.length)];
         }
     }
 

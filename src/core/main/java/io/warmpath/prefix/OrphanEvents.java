@@ -10,10 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Stored events whose parent their slot does not hold, waiting for it, oldest first.
- *
- * <p>Bounded: past {@code limit} waiting blocks the oldest events are given up, which costs a cold
- * prefill later and never a wrong answer. Not thread-safe: {@link ReferencePrefixIndex} guards it.
+ * Stored events whose parent their slot does not hold, waiting for it, oldest first. Bounded: past
+ * {@code limit} waiting blocks the oldest events are given up, which costs a cold prefill later and
+ * never a wrong answer. Not thread-safe: {@link ReferencePrefixIndex} guards it.
  */
 final class OrphanEvents {
     private final long limit;

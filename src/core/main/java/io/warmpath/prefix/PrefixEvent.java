@@ -3,10 +3,9 @@ package io.warmpath.prefix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One change of what a worker caches, as the index takes it.
- *
- * <p>Engine hashes are opaque 64-bit names, unique per slot's worker; parents and removals are
- * matched by them, queries by token content. Arrays are not copied and must not change afterwards.
+ * One change of what a worker caches, as the index takes it. Engine hashes are opaque 64-bit names,
+ * unique per slot's worker; parents and removals are matched by them, queries by token content.
+ * Arrays are not copied and must not change afterwards.
  */
 public sealed interface PrefixEvent {
     WorkerSlot slot();
@@ -34,12 +33,8 @@ public sealed interface PrefixEvent {
                     || hashes.length == 0
                     || tokens.length != (long) hashes.length * blockSize) {
                 throw new IllegalArgumentException(
-                        hashes.length
-                                + " hashes of "
-                                + blockSize
-                                + " tokens do not fit "
-                                + tokens.length
-                                + " tokens");
+                        "%s hashes of %s tokens do not fit %s tokens"
+                                .formatted(hashes.length, blockSize, tokens.length));
             }
         }
     }

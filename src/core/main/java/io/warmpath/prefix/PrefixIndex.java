@@ -3,11 +3,10 @@ package io.warmpath.prefix;
 import java.util.List;
 
 /**
- * Which worker holds which prefix, in which tier.
- *
- * <p>{@link #match} any thread, never blocks. {@link #apply}, {@link #open}, {@link
- * #close(WorkerSlot)}: any thread, serialised inside; events of one slot must come in their order.
- * A closed index refuses every call with {@link IllegalStateException}.
+ * Which worker holds which prefix, in which tier. {@link #match} any thread, never blocks. {@link
+ * #apply}, {@link #open}, {@link #close(WorkerSlot)}: any thread, serialised inside; events of one
+ * slot must come in their order. A closed index refuses every call with {@link
+ * IllegalStateException}.
  */
 public interface PrefixIndex extends WorkerSlots, AutoCloseable {
     /** Open slots at once. */
@@ -73,9 +72,7 @@ public interface PrefixIndex extends WorkerSlots, AutoCloseable {
 
     /**
      * Ends every decision that is due at this time; to be called now and then. Any thread; {@link
-     * #apply} and {@link #decide} come in between.
-     *
-     * @return how many ended
+     * #apply} and {@link #decide} come in between. Returns how many ended.
      */
     long expire(long nowMillis);
 

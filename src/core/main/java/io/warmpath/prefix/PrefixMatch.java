@@ -56,13 +56,8 @@ public final class PrefixMatch {
     public static PrefixMatch larger(PrefixMatch a, PrefixMatch b) {
         if (a.blockSize != b.blockSize || a.blocks != b.blocks) {
             throw new IllegalArgumentException(
-                    a.blocks
-                            + " blocks of "
-                            + a.blockSize
-                            + " tokens are not "
-                            + b.blocks
-                            + " of "
-                            + b.blockSize);
+                    "%s blocks of %s tokens are not %s of %s"
+                            .formatted(a.blocks, a.blockSize, b.blocks, b.blockSize));
         }
         return merged(a, b);
     }

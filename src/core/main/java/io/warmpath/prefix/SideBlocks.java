@@ -11,12 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which blocks lie in which layer group of one slot, whose model has caches of several kinds: full
  * attention, sliding windows, states. A block has one name, the engine's hash of all that leads to
- * it, in every group.
- *
- * <p>One thread writes, any thread asks. About 160 bytes of heap a block.
- *
- * <p>Unlike the index, this counts copies: an engine may store a block again in other memory, when
- * another group no longer lets it use the first one, and then removes each by itself.
+ * it, in every group. One thread writes, any thread asks. About 160 bytes of heap a block. Unlike
+ * the index, this counts copies: an engine may store a block again in other memory, when another
+ * group no longer lets it use the first one, and then removes each by itself.
  */
 public final class SideBlocks {
     /** Groups of one slot; what is beyond is not taken. */

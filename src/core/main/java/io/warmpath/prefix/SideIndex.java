@@ -8,11 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * An index of decisions beside one of events: what each worker will hold as soon as it has computed
- * what it was sent. It has a writer of its own, so that decisions never wait for events.
- *
- * <p>Slots are opened and closed in both, here only; a worker's slot has the same number in both,
- * because both give out the lowest free one. {@link #open} and {@link #close} are serialised; the
- * rest as {@link PrefixIndex}.
+ * what it was sent. It has a writer of its own, so that decisions never wait for events. Slots are
+ * opened and closed in both, here only; a worker's slot has the same number in both, because both
+ * give out the lowest free one. {@link #open} and {@link #close} are serialised; the rest as {@link
+ * PrefixIndex}.
  */
 public final class SideIndex implements WorkerSlots {
     private final WorkerSlots main;
@@ -38,10 +37,8 @@ public final class SideIndex implements WorkerSlots {
             if (twin.index() != slot.index()) {
                 side.close(twin);
                 throw new IllegalStateException(
-                        "the index of decisions gave slot "
-                                + twin.index()
-                                + " where that of events gave "
-                                + slot.index());
+                        "the index of decisions gave slot %s where that of events gave %s"
+                                .formatted(twin.index(), slot.index()));
             }
             pairs.put(slot, twin);
             return slot;

@@ -2,8 +2,7 @@ package io.warmpath.prefix;
 
 /**
  * How many blocks each slot holds in each tier. A block that lies in two tiers counts in both.
- *
- * <p>Immutable, safe to share. Each number was right at some instant while this was made; beside
+ * Immutable, safe to share. Each number was right at some instant while this was made; beside
  * events, two of them may be of two instants. Answers by slot number: a slot that was closed since
  * shows what its number's present owner holds, or 0.
  */
@@ -13,9 +12,7 @@ public final class SlotBlocks {
 
     private final long[] blocks;
 
-    /**
-     * @param blocks {@link Tier#COUNT} numbers per slot number from 0 on; not copied
-     */
+    /** {@code blocks}: {@link Tier#COUNT} numbers per slot number from 0 on; not copied. */
     public SlotBlocks(long[] blocks) {
         if (blocks.length % Tier.COUNT != 0) {
             throw new IllegalArgumentException(

@@ -13,9 +13,7 @@ public final class SlotCredits {
     private float @Nullable [] lowered;
     private volatile float @Nullable [] view;
 
-    /**
-     * @param credit 0 to 1
-     */
+    /** {@code credit}: 0 to 1. */
     public synchronized void set(List<WorkerSlot> slots, double credit) {
         if (!(credit >= 0 && credit <= 1)) {
             throw new IllegalArgumentException("a credit of " + credit + " is not from 0 to 1");

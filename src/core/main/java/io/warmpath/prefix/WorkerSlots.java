@@ -13,9 +13,7 @@ public interface WorkerSlots {
 
     /**
      * A slot for a rank that may have been known before this process started: then the one with
-     * what was known of it, if that was kept; else a new one.
-     *
-     * @param worker its id, as u64
+     * what was known of it, if that was kept; else a new one. {@code worker}: its id, as u64.
      */
     default WorkerSlot open(int domain, long worker, int rank) {
         return open(domain);

@@ -1,5 +1,3 @@
 /** Ports and values of the prefix index. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.prefix;
-
-import org.jspecify.annotations.NullMarked;

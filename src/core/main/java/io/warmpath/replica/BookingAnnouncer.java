@@ -9,9 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What this gateway tells the others of its bookings, and what it has told. Not thread-safe.
- *
- * <p>It holds a mirror of what all messages so far add up to; a change is the difference between a
+ * What this gateway tells the others of its bookings, and what it has told. Not thread-safe. It
+ * holds a mirror of what all messages so far add up to; a change is the difference between a
  * booking and its mirror, so one told of twice, or late, or together with the next, does no harm.
  * What the link did not take is in the mirror all the same: the messages' numbers show that one is
  * missing, and the next thing sent when the link is back is the whole state.
@@ -148,9 +147,7 @@ final class BookingAnnouncer {
         }
     }
 
-    /**
-     * @param peers what was heard of each
-     */
+    /** {@code peers}: what was heard of each. */
     void heartbeat(Collection<PeerView> peers, long now) {
         flush(now);
         begin(Wire.HEARTBEAT);

@@ -8,10 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Bookings that others have to be told of: from the threads of requests to the one that tells.
- *
- * <p>{@link #changed}: any thread, no lock, no allocation, some tens of nanoseconds. It never
- * waits: when the queue is full the change is counted as dropped, and who tells looks through all
- * bookings instead. {@link #poll} and {@link #sleeping}: the one thread that tells.
+ * {@link #changed}: any thread, no lock, no allocation, some tens of nanoseconds. It never waits:
+ * when the queue is full the change is counted as dropped, and who tells looks through all bookings
+ * instead. {@link #poll} and {@link #sleeping}: the one thread that tells.
  */
 public final class ChangeQueue implements BookingListener {
     private final AtomicReferenceArray<@Nullable Booked> places;

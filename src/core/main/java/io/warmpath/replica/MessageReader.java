@@ -104,9 +104,7 @@ final class MessageReader {
      */
     record Heartbeat(int open, long digest, String name, long heard) {}
 
-    /**
-     * @param router whose number among those heard is wanted
-     */
+    /** {@code router}: whose number among those heard is wanted. */
     Heartbeat heartbeat(long router, long epoch) throws Malformed {
         try {
             in.position(Wire.HEADER);
@@ -128,9 +126,7 @@ final class MessageReader {
         }
     }
 
-    /**
-     * @param router whose state is wanted
-     */
+    /** {@code router}: whose state is wanted. */
     record Ask(long router, long epoch) {}
 
     Ask ask() throws Malformed {

@@ -9,9 +9,7 @@ import java.nio.charset.StandardCharsets;
 final class MessageWriter {
     private final ByteBuffer out;
 
-    /**
-     * @param most bytes of the largest message ever
-     */
+    /** {@code most}: bytes of the largest message ever. */
     MessageWriter(int most) {
         out = ByteBuffer.allocate(most).order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -32,9 +30,7 @@ final class MessageWriter {
         begin(kind, out.capacity());
     }
 
-    /**
-     * @param limit bytes of this message, when fewer than of the largest
-     */
+    /** {@code limit}: bytes of this message, when fewer than of the largest. */
     void begin(byte kind, int limit) {
         out.clear();
         out.limit(Math.min(limit, out.capacity()));

@@ -11,8 +11,7 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * The bookings of one other gateway, as far as heard, and how old that is. Not thread-safe.
- *
- * <p>Messages are numbered. After one is missing the view goes on to be kept up, but no longer gets
+ * Messages are numbered. After one is missing the view goes on to be kept up, but no longer gets
  * younger, until the whole state has come. It gets younger by heartbeats that agree with it and
  * name an own message that the peer had heard by then: what it says is newer than that message, by
  * the own clock, wherever time was lost. It counts in the load while it is young enough.

@@ -5,9 +5,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that ticks a {@link ReplicaSync}.
- *
- * <p>{@link #start} and {@link #close} once each; {@link #wake} any thread, also before the start.
+ * The thread that ticks a {@link ReplicaSync}. {@link #start} and {@link #close} once each; {@link
+ * #wake} any thread, also before the start.
  */
 public final class ReplicaLoop implements AutoCloseable {
     /** After a tick that failed. */
@@ -16,9 +15,7 @@ public final class ReplicaLoop implements AutoCloseable {
     private volatile @Nullable Thread thread;
     private volatile boolean closed;
 
-    /**
-     * @param tick answers nanoseconds until the next one
-     */
+    /** {@code tick}: answers nanoseconds until the next one. */
     public void start(LongSupplier tick, ReplicaLog log) {
         thread = Thread.ofPlatform().daemon().name("warmpath-replicas").start(() -> run(tick, log));
     }

@@ -99,9 +99,7 @@ public final class ReplicaSync {
         this(options, load, work, queue, fleet, link, nanoTime, freed, log, null);
     }
 
-    /**
-     * @param sessions where sessions are bound; null: that is not shared
-     */
+    /** {@code sessions}: where sessions are bound; null: that is not shared. */
     public ReplicaSync(
             ReplicaOptions options,
             LoadTracker load,

@@ -14,11 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which sessions this gateway has bound where, for the others, and theirs for the own table.
- *
- * <p>Fire and forget: what is lost comes again with a later turn of its session, and until then
- * that session is placed as one that nobody knows. {@link SessionNews}: any thread, never waits;
- * what finds the queue full is dropped. The rest: the thread that tells and hears.
+ * Which sessions this gateway has bound where, for the others, and theirs for the own table. Fire
+ * and forget: what is lost comes again with a later turn of its session, and until then that
+ * session is placed as one that nobody knows. {@link SessionNews}: any thread, never waits; what
+ * finds the queue full is dropped. The rest: the thread that tells and hears.
  */
 public final class SessionViews implements SessionNews, MessageReader.Sessions {
     private static final int MOST = 8192;
@@ -38,9 +37,7 @@ public final class SessionViews implements SessionNews, MessageReader.Sessions {
         long of(byte[] bytes, int half);
     }
 
-    /**
-     * @param hash keyed; two independent halves make a name
-     */
+    /** {@code hash}: keyed; two independent halves make a name. */
     public SessionViews(Half hash) {
         this.hash = hash;
     }

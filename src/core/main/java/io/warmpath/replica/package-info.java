@@ -1,5 +1,3 @@
 /** Several gateways' views of the load kept together. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.replica;
-
-import org.jspecify.annotations.NullMarked;

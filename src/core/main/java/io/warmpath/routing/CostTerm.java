@@ -18,9 +18,7 @@ interface CostTerm {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /**
-     * @param at where the terms of the candidate begin
-     */
+    /** {@code at}: where the terms of the candidate begin. */
     default void set(double[] terms, int at, double value) {
         terms[at + ordinal()] = value;
     }

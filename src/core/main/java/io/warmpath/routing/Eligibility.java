@@ -11,8 +11,7 @@ import java.util.OptionalLong;
 
 /**
  * Who may be chosen: the client's pins and the workers' taints, honoured in every mode. Stateless.
- *
- * <p>A mode that compares no costs has no way to weigh a preference: there only those that are
+ * A mode that compares no costs has no way to weigh a preference: there only those that are
  * preferred most may be chosen.
  */
 public final class Eligibility {

@@ -16,27 +16,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one candidate after the other, for the cost models.
- *
- * <p>One per decision, one thread; read again for each candidate, so that a decision over a
- * thousand ranks makes no thousand objects. Depths are cumulative blocks of the candidate's own
- * size.
+ * What is known of one candidate after the other, for the cost models. One per decision, one
+ * thread; read again for each candidate, so that a decision over a thousand ranks makes no thousand
+ * objects. Depths are cumulative blocks of the candidate's own size.
  */
 final class Facts {
     /** Names of {@link #write}'s numbers, in order; blocks by {@link TierBlocks}. */
     static final List<String> NAMES =
             List.of(
-                    "gpu_blocks",
-                    "host_blocks",
-                    "disk_blocks",
-                    "external_blocks",
-                    "shared_blocks",
-                    "active_prefill_tokens",
-                    "active_blocks",
-                    "active_requests",
-                    "taint_factor",
-                    "pinned_blocks",
-                    "weight");
+                    ("gpu_blocks host_blocks disk_blocks external_blocks shared_blocks"
+                                    + " active_prefill_tokens active_blocks active_requests"
+                                    + " taint_factor pinned_blocks weight")
+                            .split(" ", -1));
 
     final RoutingRequest request;
     final BlockWeights weights;

@@ -29,6 +29,10 @@ public enum NotExact {
             "windows or states that events do not show",
             "of SGLang: a prefix is usable up to where they still are"),
     MEDIUM("a medium in the prompt", "predicted up to the first of them", Worth.LEAST),
+    PART_BLOCKS(
+            "the engine reuses parts of blocks",
+            "TensorRT-LLM: a block that the prompt shares in part counts as well",
+            Worth.LEAST),
     DRAFTS(
             "the engine guesses tokens ahead",
             "vLLM does not say how; with EAGLE or MTP it reports one block less",

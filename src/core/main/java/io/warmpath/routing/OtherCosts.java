@@ -10,9 +10,7 @@ public final class OtherCosts {
     private final int lowest;
     private final int ties;
 
-    /**
-     * @param costs of at least one candidate, in their order; not copied
-     */
+    /** {@code costs}: of at least one candidate, in their order; not copied. */
     OtherCosts(CostKind kind, double[] costs) {
         this.kind = kind;
         this.costs = costs;

@@ -57,7 +57,7 @@ public final class ReportedCache {
         return switch (kind) {
             case VLLM -> ofVllm(stream, answers, blockSize, prompts);
             case SGLANG -> ofSglang(answers, blockSize, prompts);
-            case OPENAI ->
+            case TRTLLM, OPENAI ->
                     new Report(
                             prompts.stream().mapToInt(p -> p.found(blockSize)).sum() * blockSize,
                             answers > 1 ? NotExact.SEVERAL_ANSWERS : NotExact.SEVERAL_PROMPTS);

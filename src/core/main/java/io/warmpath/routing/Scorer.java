@@ -15,11 +15,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the candidates, and what each of them costs.
- *
- * <p>Stateless beside the load book and the speeds; any thread.
- *
- * <p>A worker whose block size is not known counts in tokens and has no match.
+ * What is known of the candidates, and what each of them costs. Stateless beside the load book and
+ * the speeds; any thread. A worker whose block size is not known counts in tokens and has no match.
  */
 public final class Scorer {
     private final RouterOptions options;
@@ -63,11 +60,7 @@ public final class Scorer {
                 : null;
     }
 
-    /**
-     * The costs of all candidates.
-     *
-     * @param effective options for this request
-     */
+    /** The costs of all candidates. {@code effective}: options for this request. */
     public Scores scoreAll(
             List<Candidate> candidates, RoutingRequest request, RouterOptions effective) {
         boolean detailed = request.detail() != RoutingRequest.Detail.CHOSEN;

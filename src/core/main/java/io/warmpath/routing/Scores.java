@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The costs of one decision's candidates and, when they were asked for, the terms of each.
- *
- * <p>Immutable. Numbers lie in flat arrays, candidate by candidate.
+ * Immutable. Numbers lie in flat arrays, candidate by candidate.
  */
 public final class Scores {
     /** Nothing was compared. */

@@ -4,9 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Blocks of one prompt that lie in a pool which every worker can fetch from.
- *
- * <p>Immutable. Look-ups are O(ranges).
+ * Blocks of one prompt that lie in a pool which every worker can fetch from. Immutable. Look-ups
+ * are O(ranges).
  */
 public final class SharedHits {
     private final int blockSize;

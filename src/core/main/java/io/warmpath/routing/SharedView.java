@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the pools of a request's candidates hold of its prompt, as far as they have answered.
- *
- * <p>Immutable. Workers of different pools see different blocks; a worker is in one pool at most.
+ * Immutable. Workers of different pools see different blocks; a worker is in one pool at most.
  */
 public record SharedView(List<Pool> pools) {
     /** What became of a question. */

@@ -60,9 +60,7 @@ public record Splitting(TransferCost transfer, TransferRates rates, OptionalLong
         }
     }
 
-    /**
-     * @param prefills of those of the split, who belong to a pair of least cost
-     */
+    /** {@code prefills}: of those of the split, who belong to a pair of least cost. */
     private record Pairs(double cost, List<Candidate> prefills) {}
 
     /** What a worker would cost; leaves no trace. */

@@ -5,16 +5,12 @@ import io.warmpath.fleet.Worker;
 
 /**
  * Taints that a request speaks of: {@code name} with any value, {@code name=value}, or {@code *}
- * for all of them. The effect has no part in it. Immutable.
- *
- * @param value empty: any
+ * for all of them. The effect has no part in it. Immutable. {@code value}: empty: any.
  */
 public record TaintMatch(String name, String value) {
     private static final String ALL = "*";
 
-    /**
-     * @throws IllegalArgumentException with a sentence for the client
-     */
+    /** Throws {@link IllegalArgumentException} with a sentence for the client. */
     public static TaintMatch parse(String text) {
         if (text.strip().equals(ALL)) {
             return new TaintMatch(ALL, "");

@@ -45,9 +45,7 @@ public record TransferCost(
         }
     }
 
-    /**
-     * @param gigabitsPerSecond between any two workers, above 0
-     */
+    /** {@code gigabitsPerSecond}: between any two workers, above 0. */
     public static TransferCost of(
             double setupMillis,
             double bytesPerToken,

@@ -5,9 +5,8 @@ import java.util.Arrays;
 /**
  * Takes the work that other gateways have sent, and this one has not heard of, to lie where there
  * is least to do. It fills the least busy candidates up to one level, so they cost the same for a
- * request that none of them has a better cache for, and each gateway begins at another of them.
- *
- * <p>One per decision, one thread.
+ * request that none of them has a better cache for, and each gateway begins at another of them. One
+ * per decision, one thread.
  */
 final class UnheardWork {
     private final double[] loads;

@@ -1,5 +1,3 @@
 /** The pure decision: filter, score, pick. JDK only. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.routing;
-
-import org.jspecify.annotations.NullMarked;

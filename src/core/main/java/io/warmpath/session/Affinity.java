@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Leaves of a turn's candidates the one that its session belongs to. Any thread, no waiting.
- *
- * <p>A session is bound to the rank its first turn is sent to, and moves for good when that rank is
- * no longer a candidate (draining, unhealthy, gone) or has failed the turn.
+ * Leaves of a turn's candidates the one that its session belongs to. Any thread, no waiting. A
+ * session is bound to the rank its first turn is sent to, and moves for good when that rank is no
+ * longer a candidate (draining, unhealthy, gone) or has failed the turn.
  */
 public final class Affinity {
     private final AffinityOptions options;
@@ -63,11 +62,7 @@ public final class Affinity {
         return table.use(key, home == null ? to : home);
     }
 
-    /**
-     * The turn's answer has ended.
-     *
-     * @param last no more turns will come
-     */
+    /** The turn's answer has ended. {@code last}: no more turns will come. */
     public void ended(SessionKey key, boolean last) {
         if (last) {
             table.end(key);

@@ -213,9 +213,7 @@ public final class ControlledSession {
         return more == null ? new byte[0] : more.conversation;
     }
 
-    /**
-     * @return bytes kept more than before
-     */
+    /** Returns bytes kept more than before. */
     synchronized int keep(byte[] conversation) {
         if (is(RELEASED)) {
             return 0; // nobody would ever take it away again
@@ -244,11 +242,7 @@ public final class ControlledSession {
         more().keeping = reading;
     }
 
-    /**
-     * It is closed: nothing is kept any more.
-     *
-     * @return bytes kept more than before
-     */
+    /** It is closed: nothing is kept any more. Returns bytes kept more than before. */
     synchronized int release() {
         int change = keep(new byte[0]);
         set(RELEASED, true);

@@ -77,11 +77,7 @@ public final class ControlledSessions {
         CLOSED
     }
 
-    /**
-     * A session as it stands.
-     *
-     * @param place null: nowhere yet
-     */
+    /** A session as it stands. {@code place}: null: nowhere yet. */
     public record View(
             SessionKey key,
             @Nullable Place place,
@@ -347,11 +343,7 @@ public final class ControlledSessions {
         }
     }
 
-    /**
-     * Some of them, in no order; O(sessions).
-     *
-     * @param id null: of any
-     */
+    /** Some of them, in no order; O(sessions). {@code id}: null: of any. */
     public List<View> list(int limit, @Nullable String id) {
         int now = now();
         List<View> out = new ArrayList<>();

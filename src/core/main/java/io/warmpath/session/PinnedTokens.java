@@ -6,10 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How many tokens sessions keep out of each rank's eviction. Any thread, no waiting.
- *
- * <p>Tokens that fill an engine stop it for good: never more than a share of what a rank has, and
- * none where the rank does not say how many that are.
+ * How many tokens sessions keep out of each rank's eviction. Any thread, no waiting. Tokens that
+ * fill an engine stop it for good: never more than a share of what a rank has, and none where the
+ * rank does not say how many that are.
  */
 final class PinnedTokens {
     private final double share;
@@ -17,9 +16,7 @@ final class PinnedTokens {
     /** By incarnation of a rank. */
     private final Map<Integer, AtomicLong> bySlot = new ConcurrentHashMap<>();
 
-    /**
-     * @param share of a rank's tokens, 0 to 1
-     */
+    /** {@code share}: of a rank's tokens, 0 to 1. */
     PinnedTokens(double share) {
         this.share = share;
     }

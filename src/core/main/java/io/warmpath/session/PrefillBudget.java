@@ -45,9 +45,7 @@ public final class PrefillBudget {
         }
     }
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code nanoTime}: as {@link System#nanoTime}. */
     public PrefillBudget(Options options, LongSupplier nanoTime) {
         this.options = options;
         this.nanoTime = nanoTime;

@@ -8,10 +8,9 @@ import java.util.List;
 
 /**
  * Highest random weight (Thaler and Ravishankar): every rank has a weight of its own for a session,
- * and the heaviest one that is there wins. When a rank leaves, only its own sessions move.
- *
- * <p>The weight is hash(worker id as u64, rank as u32, both little-endian; seed), the seed
- * hash(tenant, a zero byte, session id; 0). Any thread; one hash of 12 bytes a candidate.
+ * and the heaviest one that is there wins. When a rank leaves, only its own sessions move. The
+ * weight is hash(worker id as u64, rank as u32, both little-endian; seed), the seed hash(tenant, a
+ * zero byte, session id; 0). Any thread; one hash of 12 bytes a candidate.
  */
 public final class Rendezvous {
     private final Hash hash;
@@ -26,9 +25,7 @@ public final class Rendezvous {
         long of(byte[] bytes, long seed);
     }
 
-    /**
-     * @param candidates not empty
-     */
+    /** {@code candidates}: not empty. */
     Candidate pick(SessionKey session, List<Candidate> candidates) {
         byte[] name =
                 (session.scope().tenant() + '\0' + session.id()).getBytes(StandardCharsets.UTF_8);

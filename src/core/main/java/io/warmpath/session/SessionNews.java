@@ -29,9 +29,7 @@ public interface SessionNews {
     /** What others know the session by. */
     SessionName name(SessionKey key);
 
-    /**
-     * @param moved from another rank; else it is bound since now, or still
-     */
+    /** {@code moved}: from another rank; else it is bound since now, or still. */
     void bound(SessionName session, long worker, int dpRank, boolean moved);
 
     void ended(SessionName session);

@@ -11,14 +11,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rank each session is bound to. Any thread.
- *
- * <p>A binding ends when nothing was heard of its session for the idle time: looked at with every
- * use of it, and for all of them once per 1/16 of the idle time ({@link #sweep}). Some 170 bytes a
- * session with an id of 36 characters.
- *
- * <p>Bindings of other gateways count where there is no own one. Of two that were made at once the
- * rank with the lower (worker id, rank) stays, on both sides; a move counts in any case.
+ * Which rank each session is bound to. Any thread. A binding ends when nothing was heard of its
+ * session for the idle time: looked at with every use of it, and for all of them once per 1/16 of
+ * the idle time ({@link #sweep}). Some 170 bytes a session with an id of 36 characters. Bindings of
+ * other gateways count where there is no own one. Of two that were made at once the rank with the
+ * lower (worker id, rank) stays, on both sides; a move counts in any case.
  */
 public final class SessionTable {
     private static final int SWEEPS_PER_IDLE = 16;
@@ -102,16 +99,12 @@ public final class SessionTable {
             long ageNanos,
             long idleNanos) {}
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code nanoTime}: as {@link System#nanoTime}. */
     public SessionTable(AffinityOptions options, LongSupplier nanoTime) {
         this(options, nanoTime, SessionNews.NONE);
     }
 
-    /**
-     * @param news told of what other gateways should know
-     */
+    /** {@code news}: told of what other gateways should know. */
     public SessionTable(AffinityOptions options, LongSupplier nanoTime, SessionNews news) {
         this.news = news;
         this.idleNanos = options.idle().toNanos();
@@ -213,9 +206,7 @@ public final class SessionTable {
     }
 
     /**
-     * Another gateway has bound a session, or still has.
-     *
-     * @param itMoved there, from another rank
+     * Another gateway has bound a session, or still has. {@code itMoved}: there, from another rank.
      */
     public void told(SessionName session, long worker, int dpRank, boolean itMoved) {
         long now = nanoTime.getAsLong();

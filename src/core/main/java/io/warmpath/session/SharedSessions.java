@@ -10,10 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sessions that clients open, between gateways: each is in the hands of the one that has served its
  * last turn, and only that one has it open on an engine. A turn that comes to another gateway takes
- * the session over there; whoever had it lets its engine go of it. Any thread, no waiting.
- *
- * <p>Fire and forget, as bindings are: what is lost costs a prefill or a slot until the engine's
- * own time-out, never an answer. Keeps a name and a few numbers for each session, own and others'.
+ * the session over there; whoever had it lets its engine go of it. Any thread, no waiting. Fire and
+ * forget, as bindings are: what is lost costs a prefill or a slot until the engine's own time-out,
+ * never an answer. Keeps a name and a few numbers for each session, own and others'.
  */
 public final class SharedSessions {
     private final SessionNews news;

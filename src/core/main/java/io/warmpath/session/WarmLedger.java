@@ -41,9 +41,7 @@ public final class WarmLedger {
     private final Map<Long, Warmed> byName = new LinkedHashMap<>();
     private volatile boolean used;
 
-    /**
-     * @param max names that are kept; some 100 bytes each
-     */
+    /** {@code max}: names that are kept; some 100 bytes each. */
     public WarmLedger(int max) {
         this.max = max;
     }

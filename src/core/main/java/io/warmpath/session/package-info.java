@@ -1,5 +1,3 @@
 /** Requests that belong together: which rank a session's turns go to. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.session;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,10 +7,9 @@ import java.util.jar.Manifest;
 
 /**
  * Main class of the jars: calls the one that the first jar's manifest names as {@code
- * Warmpath-Main}, or says in one sentence that this Java is too old for it.
- *
- * <p>Compiled for Java 8, everything else for {@link #NEEDED}: an older JVM would refuse the other
- * class with a stack trace.
+ * Warmpath-Main}, or says in one sentence that this Java is too old for it. Compiled for Java 8,
+ * everything else for {@link #NEEDED}: an older JVM would refuse the other class with a stack
+ * trace.
  */
 public final class Start {
     /** Oldest version of Java that runs the program. */

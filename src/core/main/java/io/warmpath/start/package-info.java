@@ -1,5 +1,3 @@
 /** What runs before the program: on any JVM, so it can say that this one is too old. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.start;
-
-import org.jspecify.annotations.NullMarked;

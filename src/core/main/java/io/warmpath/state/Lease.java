@@ -44,9 +44,7 @@ public final class Lease {
     private long seenRevision = SharedKeys.REFUSED;
     private long seenAt;
 
-    /**
-     * @param holder no two processes have the same, not even one after the other
-     */
+    /** {@code holder}: no two processes have the same, not even one after the other. */
     public Lease(
             SharedKeys keys, String key, String holder, long lengthNanos, LongSupplier nanoTime) {
         this.keys = keys;
@@ -87,10 +85,8 @@ public final class Lease {
     }
 
     /**
-     * Prolongs it when a third of its time is over; whether it is held.
-     *
-     * @throws IOException when the store cannot be asked; it may be tried again while it is {@link
-     *     #held}
+     * Prolongs it when a third of its time is over; whether it is held. Throws {@link IOException}
+     * when the store cannot be asked; it may be tried again while it is {@link #held}.
      */
     public boolean renew() throws IOException {
         if (!held()) {

@@ -27,9 +27,7 @@ public final class RestoredSlots implements WorkerSlots {
     /** Slots that are handed out with what was known, and whose source has not been joined yet. */
     private final Set<WorkerSlot> toJoin = new HashSet<>();
 
-    /**
-     * @param slots gives out the new ones; has all of {@code labels} open
-     */
+    /** {@code slots}: gives out the new ones; has all of {@code labels} open. */
     public RestoredSlots(WorkerSlots slots, List<Label> labels, List<SourceMark> marks) {
         this.slots = slots;
         Set<WorkerSlot> covered = new HashSet<>();

@@ -40,11 +40,7 @@ public final class SharedSnapshots {
     private final int chunkBytes;
     private long uploads;
 
-    /**
-     * What a start goes on with.
-     *
-     * @param slots open in the index now, by whose they are
-     */
+    /** What a start goes on with. {@code slots}: open in the index now, by whose they are. */
     public record Loaded(SnapshotCatalog.Item item, List<Label> slots, List<SourceMark> marks) {
         public Loaded {
             slots = List.copyOf(slots);
@@ -57,9 +53,7 @@ public final class SharedSnapshots {
 
     private record Seen(SnapshotCatalog catalog, long revision) {}
 
-    /**
-     * @param folder that all names of files begin with
-     */
+    /** {@code folder}: that all names of files begin with. */
     public SharedSnapshots(SharedKeys keys, SharedFiles files, String folder, int chunkBytes) {
         this.keys = keys;
         this.files = files;
@@ -236,10 +230,8 @@ public final class SharedSnapshots {
                     return Optional.of(load(index, item, scratch, refused));
                 } catch (SnapshotException e) {
                     refused.accept(
-                            "The shared snapshot "
-                                    + item.name()
-                                    + " is not used: "
-                                    + e.getMessage());
+                            "The shared snapshot %s is not used: %s"
+                                    .formatted(item.name(), e.getMessage()));
                 }
             }
             Seen now = seen();

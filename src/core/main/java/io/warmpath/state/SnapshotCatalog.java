@@ -6,9 +6,8 @@ import java.util.List;
 
 /**
  * Which shared snapshots are whole, newest first, and the highest token that has written here.
- * Immutable.
- *
- * <p>As text of lines, so that an operator can read it; lines of an unknown kind are passed over.
+ * Immutable. As text of lines, so that an operator can read it; lines of an unknown kind are passed
+ * over.
  */
 public record SnapshotCatalog(long fence, List<Item> items) {
     public static final SnapshotCatalog NONE = new SnapshotCatalog(0, List.of());
@@ -70,9 +69,7 @@ public record SnapshotCatalog(long fence, List<Item> items) {
         return out.toString().getBytes(StandardCharsets.UTF_8);
     }
 
-    /**
-     * @throws IllegalArgumentException when it is not one
-     */
+    /** Throws {@link IllegalArgumentException} when it is not one. */
     static SnapshotCatalog read(byte[] bytes) {
         List<String> lines = new String(bytes, StandardCharsets.UTF_8).lines().toList();
         if (lines.isEmpty() || !lines.get(0).startsWith(HEAD)) {

@@ -11,9 +11,8 @@ import java.util.function.LongSupplier;
 
 /**
  * One gateway's part in the shared snapshots: says that it is alive, removes what dead ones left
- * behind, and when a snapshot is due writes it, if no other does, and purges what nobody needs.
- *
- * <p>One thread calls {@link #tick} every second or so.
+ * behind, and when a snapshot is due writes it, if no other does, and purges what nobody needs. One
+ * thread calls {@link #tick} every second or so.
  */
 public final class SnapshotKeeper {
     /** Told of what an operator may want to know. On the keeper's thread. */
@@ -72,11 +71,7 @@ public final class SnapshotKeeper {
         this.millis = millis;
     }
 
-    /**
-     * Looks once more.
-     *
-     * @return whether this gateway has written a snapshot
-     */
+    /** Looks once more. Returns whether this gateway has written a snapshot. */
     public boolean tick() throws IOException, SnapshotException {
         presence.here(settings.gateway(), settings.inWords());
         Optional<SharedStream.Look> look = events.look();

@@ -87,12 +87,9 @@ record SnapshotManifest(
             int oldestReader = in.readInt();
             if (oldestReader > VERSION) {
                 throw new SnapshotException(
-                        "its version is "
-                                + version
-                                + ", which needs a gateway that reads version "
-                                + oldestReader
-                                + "; this one reads "
-                                + VERSION);
+                        ("its version is %s, which needs a gateway that reads version %s;"
+                                        + " this one reads %s")
+                                .formatted(version, oldestReader, VERSION));
             }
             int end = file.length - Integer.BYTES;
             if (end < HEAD

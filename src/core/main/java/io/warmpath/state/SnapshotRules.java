@@ -26,9 +26,7 @@ public record SnapshotRules(long threshold, Duration retention) {
      */
     public record Stream(long id, long messages, long first, long last, long firstMillis) {}
 
-    /**
-     * @param catalog of this stream
-     */
+    /** {@code catalog}: of this stream. */
     public boolean due(Stream stream, SnapshotCatalog catalog, long nowMillis) {
         long covered = catalog.covered();
         if (stream.messages() == 0 || stream.last() <= covered) {

@@ -25,11 +25,9 @@ import java.util.regex.Pattern;
 
 /**
  * Snapshots of one index in one directory: {@code N.index} with what is held and {@code N.marks}
- * with where each source stood just before, N counting up. The newest two stay.
- *
- * <p>Marks are written and on disk before the index's file gets its name, and that file carries
- * their checksum: a pair is whole, or is not used. One process a directory, kept by a lock file.
- * One thread at a time.
+ * with where each source stood just before, N counting up. The newest two stay. Marks are written
+ * and on disk before the index's file gets its name, and that file carries their checksum: a pair
+ * is whole, or is not used. One process a directory, kept by a lock file. One thread at a time.
  */
 public final class StateStore implements AutoCloseable {
     /** How many pairs stay. */
@@ -173,11 +171,7 @@ public final class StateStore implements AutoCloseable {
         return Files.readAllBytes(file);
     }
 
-    /**
-     * Writes a pair and removes those that are too old.
-     *
-     * @param marks taken before this call
-     */
+    /** Writes a pair and removes those that are too old. {@code marks}: taken before this call. */
     public Taken save(IndexSnapshots index, List<Label> slots, List<SourceMark> marks)
             throws IOException, SnapshotException {
         long n = newest + 1;
@@ -200,9 +194,7 @@ public final class StateStore implements AutoCloseable {
     }
 
     /**
-     * Writes a file of its own beside the snapshots, whole or not at all.
-     *
-     * @param name no number
+     * Writes a file of its own beside the snapshots, whole or not at all. {@code name}: no number.
      */
     public void keepBeside(String name, byte[] bytes) throws IOException {
         write(directory.resolve(name), bytes);

@@ -1,5 +1,3 @@
 /** What is kept over a restart: files of the index and of where each event source stood. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.state;
-
-import org.jspecify.annotations.NullMarked;

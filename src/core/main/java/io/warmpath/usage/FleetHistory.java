@@ -14,9 +14,7 @@ public final class FleetHistory {
     private final WorkerHistory gateway;
     private final Map<String, WorkerHistory> workers = new ConcurrentHashMap<>();
 
-    /**
-     * @param millis a clock's, since 1970
-     */
+    /** {@code millis}: a clock's, since 1970. */
     public FleetHistory(LongSupplier millis) {
         this.millis = millis;
         this.gateway = new WorkerHistory(millis.getAsLong());

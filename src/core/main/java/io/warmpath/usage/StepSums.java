@@ -40,9 +40,7 @@ final class StepSums {
         return sum;
     }
 
-    /**
-     * @param back 0: the step that runs now; less than the steps that are kept
-     */
+    /** {@code back}: 0: the step that runs now; less than the steps that are kept. */
     long at(long now, int number, int back) {
         return sums[place(step(now) - back) + number];
     }

@@ -12,10 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the requests of each tenant for each model have used, over several windows. Any thread; one
- * lock, held for less than a microsecond by {@link #count}.
- *
- * <p>So many tenants have rows of their own, and there are {@value #MOST_ROWS} rows; what comes
- * beyond is {@link #OTHER}. A row without a request for 24 hours makes room when there is none.
+ * lock, held for less than a microsecond by {@link #count}. So many tenants have rows of their own,
+ * and there are {@value #MOST_ROWS} rows; what comes beyond is {@link #OTHER}. A row without a
+ * request for 24 hours makes room when there is none.
  */
 public final class UsageBook {
     /** Tenants, and models, that have no row of their own. */
@@ -32,9 +31,7 @@ public final class UsageBook {
     public interface Watch {
         Watch NONE = tenant -> () -> {};
 
-        /**
-         * @return called when the tenant has no figures any more
-         */
+        /** Returns called when the tenant has no figures any more. */
         Runnable came(Tenant tenant);
     }
 

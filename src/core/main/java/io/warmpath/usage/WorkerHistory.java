@@ -95,9 +95,7 @@ public final class WorkerHistory {
     private final StepSums sums; // guarded by this
     private final long beganMillis;
 
-    /**
-     * @param now milliseconds since 1970, as everywhere here
-     */
+    /** {@code now}: milliseconds since 1970, as everywhere here. */
     WorkerHistory(long now) {
         beganMillis = now;
         sums = new StepSums(Sum.COUNT, STEPS + 1, STEP_MILLIS, now);

@@ -2,7 +2,5 @@
  * What requests have used, by tenant and model and by worker, summed over windows of time. JDK
  * only.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.usage;
-
-import org.jspecify.annotations.NullMarked;

@@ -11,6 +11,7 @@ import io.warmpath.prefix.PrefixSpace;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.Tier;
 import io.warmpath.prefix.WorkerSlot;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -351,13 +352,74 @@ class EventApplierTest {
     }
 
     @Test
+    void what_carries_a_tag_is_heard_until_that_is_enough() {
+        TaggedBlocks tagged = new TaggedBlocks();
+        EventApplier applier = applier(0, List.of(rank0), tagged);
+        List<String> heard = new ArrayList<>();
+        tagged.listen(
+                "mine",
+                (parent, last, tokens, blockSize) -> {
+                    heard.add(parent + " " + last + " " + tokens.length + " " + blockSize);
+                    return heard.size() == 2;
+                });
+        for (String tag : new String[] {"other", null, "mine", "mine", "mine"}) {
+            Store store = new Store(1, 2);
+            store.parent = 7L;
+            store.tag = tag;
+            applier.apply(batch(0, store.event()));
+        }
+        assertEquals(List.of("7 2 4 2", "7 2 4 2"), heard);
+        assertEquals(10, counters.storedBlocks());
+    }
+
+    @Test
+    void copies_in_host_memory_and_pairs_of_tokens_are_not_what_a_request_has_computed() {
+        TaggedBlocks tagged = new TaggedBlocks();
+        EventApplier applier = applier(0, List.of(rank0), tagged);
+        List<int[]> heard = new ArrayList<>();
+        tagged.listen("mine", (parent, last, tokens, blockSize) -> !heard.add(tokens));
+        Store copy = new Store(1);
+        copy.tag = "mine";
+        copy.medium = "CPU";
+        Store pairs = new Store(2);
+        pairs.tag = "mine";
+        pairs.bigram = true;
+        pairs.tokens = Arrays.copyOf(PROMPT, 3);
+        applier.apply(batch(0, copy.event(), pairs.event()));
+        assertEquals(2, counters.storedBlocks());
+        assertEquals(0, heard.size());
+    }
+
+    @Test
+    void the_longest_waiting_listeners_make_room() {
+        TaggedBlocks tagged = new TaggedBlocks();
+        EventApplier applier = applier(0, List.of(rank0), tagged);
+        List<String> heard = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            String tag = "t" + i;
+            tagged.listen(tag, (parent, last, tokens, blockSize) -> heard.add(tag));
+        }
+        for (int i = 0; i < 300; i++) {
+            Store store = new Store(1);
+            store.tag = "t" + i;
+            applier.apply(batch(0, store.event()));
+        }
+        assertEquals(256, heard.size());
+        assertEquals("t44", heard.getFirst());
+    }
+
+    @Test
     void a_source_without_a_slot_is_refused() {
         assertThrows(IllegalArgumentException.class, () -> applier(0, List.of()));
     }
 
     private EventApplier applier(int rank, List<WorkerSlot> slots) {
+        return applier(rank, slots, TaggedBlocks.NOBODY);
+    }
+
+    private EventApplier applier(int rank, List<WorkerSlot> slots, TaggedBlocks tagged) {
         return new EventApplier(
-                new EventSource("w", rank, slots, "inproc://x", false, null, "", SIZE),
+                new EventSource("w", rank, slots, "inproc://x", false, null, "", SIZE, 0, tagged),
                 index,
                 counters,
                 new SourceTally());
@@ -398,6 +460,7 @@ class EventApplierTest {
         private @Nullable String medium = "GPU";
         private @Nullable String lora;
         private @Nullable String salt;
+        private @Nullable String tag;
         private boolean bigram;
         private boolean unnamedLora;
         private int plainBlocks;
@@ -422,7 +485,7 @@ class EventApplierTest {
                     unnamedLora,
                     salt,
                     plainBlocks,
-                    null,
+                    tag,
                     scope);
         }
     }

@@ -42,9 +42,7 @@ public record CrossOrigin(
                     "/tokenize",
                     "/detokenize");
 
-    /**
-     * @param ids names requests that are refused
-     */
+    /** {@code ids}: names requests that are refused. */
     public void mount(Router router, RequestIds ids) {
         CorsHandler handler =
                 CorsHandler.create()

@@ -10,21 +10,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * {@code GET /metrics}, before the runtime's own: in Prometheus' text format unless OpenMetrics is
  * asked for and that is not. Never 406: a scraper that asks for something else gets the text.
+ *
+ * @param scrape all metrics in the format of this content type; takes milliseconds
  */
-public final class MetricsEndpoint {
+public record MetricsEndpoint(UnaryOperator<String> scrape) {
     private static final String PATH = "/metrics";
     private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
     private static final String OPEN_METRICS =
             "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-    private final UnaryOperator<String> scrape;
-
-    /**
-     * @param scrape all metrics in the format of this content type; takes milliseconds
-     */
-    public MetricsEndpoint(UnaryOperator<String> scrape) {
-        this.scrape = scrape;
-    }
 
     public void mount(Router router) {
         router.route(HttpMethod.GET, PATH).order(Routes.FIRST).handler(this::answer);

@@ -47,9 +47,8 @@ import java.util.function.UnaryOperator;
 /**
  * What a gateway has in front of its REST resources: the way past the server's codec for requests
  * to engines, the list of models, and the probes. The handlers of the resources for clients are
- * made here, as both ways lead to them.
- *
- * <p>Handlers run on the event loop, before everything else on the router.
+ * made here, as both ways lead to them. Handlers run on the event loop, before everything else on
+ * the router.
  */
 public final class Routes {
     /** Before Quarkus' own handlers, whose default order is 0 and above. */

@@ -21,26 +21,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Models and health, answered from the fleet snapshot. Never names an engine's address. */
-final class StatusEndpoints {
-    private final Fleet fleet;
-    private final ModelNames names;
-    private final Supplier<String> notReady;
-    private final BodyMemory bodies;
-    private final RequestIds ids;
-
-    StatusEndpoints(
-            Fleet fleet,
-            ModelNames names,
-            Supplier<String> notReady,
-            BodyMemory bodies,
-            RequestIds ids) {
-        this.fleet = fleet;
-        this.bodies = bodies;
-        this.names = names;
-        this.notReady = notReady;
-        this.ids = ids;
-    }
-
+record StatusEndpoints(
+        Fleet fleet,
+        ModelNames names,
+        Supplier<String> notReady,
+        BodyMemory bodies,
+        RequestIds ids) {
     /**
      * OpenAI's model list, of those that the client may use; empty when no worker is known. As in
      * engines' lists, {@code root} is what a name stands for and {@code parent} what an adapter
@@ -58,9 +44,7 @@ final class StatusEndpoints {
     }
 
     /**
-     * One entry of that list.
-     *
-     * @param asked name of it; 404 when it is not listed for the client
+     * One entry of that list. {@code asked}: name of it; 404 when it is not listed for the client.
      */
     void model(RoutingContext rc, @Nullable Visit visit, String asked) {
         for (ModelName model : names.listed(fleet.snapshot())) {

@@ -1,7 +1,5 @@
 /**
  * HTTP surface: its routes, who may come in, status and administration; each API has a room below.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api;
-
-import org.jspecify.annotations.NullMarked;

@@ -34,9 +34,8 @@ import java.util.Optional;
 
 /**
  * Every key under {@code warmpath}. Sources, strongest first: command line, {@code WARMPATH_...}
- * environment, other environment names, the file of {@code --config}, the defaults here.
- *
- * <p>Immutable once read; any thread.
+ * environment, other environment names, the file of {@code --config}, the defaults here. Immutable
+ * once read; any thread.
  */
 @ConfigMapping(prefix = "warmpath")
 public interface WarmpathConfig {

@@ -1,5 +1,3 @@
 /** Typed configuration and its validation, no logic. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config;
-
-import org.jspecify.annotations.NullMarked;

@@ -5,10 +5,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is waited for on one event loop, looked through from time to time.
- *
- * <p>A timer per call, moved with every chunk, would cost more than the chunk. Here a chunk moves
- * one field, and a call is cut off late by at most one sweep. One thread.
+ * What is waited for on one event loop, looked through from time to time. A timer per call, moved
+ * with every chunk, would cost more than the chunk. Here a chunk moves one field, and a call is cut
+ * off late by at most one sweep. One thread.
  */
 public final class Deadlines {
     /** Member of the list; linked in itself, so that adding allocates nothing. */
@@ -18,11 +17,7 @@ public final class Deadlines {
         private boolean linked;
         private long deadlineNanos;
 
-        /**
-         * Something is waited for from now on.
-         *
-         * @param timeout nanoseconds
-         */
+        /** Something is waited for from now on. {@code timeout}: nanoseconds. */
         protected void deadline(long now, long timeout) {
             deadlineNanos = now + timeout;
         }
@@ -90,9 +85,7 @@ public final class Deadlines {
         e.next = null;
     }
 
-    /**
-     * @param action adds and removes none
-     */
+    /** {@code action}: adds and removes none. */
     public void forEach(Consumer<Entry> action) {
         for (Entry e = first; e != null; e = e.next) {
             action.accept(e);

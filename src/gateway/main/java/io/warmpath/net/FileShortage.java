@@ -33,9 +33,7 @@ public final class FileShortage {
     private final LongAdder count = new LongAdder();
     private final AtomicLong warnAgain; // not before
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code nanoTime}: as {@link System#nanoTime}. */
     FileShortage(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         this.warnAgain = new AtomicLong(nanoTime.getAsLong());
@@ -46,9 +44,7 @@ public final class FileShortage {
         return count.sum();
     }
 
-    /**
-     * @param failure of opening a file or a socket; null: it did not fail
-     */
+    /** {@code failure}: of opening a file or a socket; null: it did not fail. */
     public boolean explains(@Nullable Throwable failure) {
         if (!isShortage(failure)) {
             return false;

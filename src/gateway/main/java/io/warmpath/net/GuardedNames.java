@@ -32,9 +32,7 @@ public final class GuardedNames extends AddressResolverGroup<InetSocketAddress> 
     private final AddressResolverGroup<InetSocketAddress> names;
     private final Check guard;
 
-    /**
-     * @param names looks names up; not closed with this
-     */
+    /** {@code names}: looks names up; not closed with this. */
     public GuardedNames(AddressResolverGroup<InetSocketAddress> names, Check guard) {
         this.names = names;
         this.guard = guard;
@@ -42,9 +40,7 @@ public final class GuardedNames extends AddressResolverGroup<InetSocketAddress> 
 
     /**
      * Looks up the host of {@code to} as the clients of {@code vertx} do, and makes what was found
-     * the server of {@code to}. Any thread.
-     *
-     * @param to with host and port
+     * the server of {@code to}. Any thread. {@code to}: with host and port.
      */
     public static io.vertx.core.Future<RequestOptions> judged(
             Vertx vertx, RequestOptions to, Check guard) {

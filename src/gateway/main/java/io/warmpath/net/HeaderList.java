@@ -13,11 +13,10 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The few headers of one request or answer, in the order and the case they came in.
- *
- * <p>Found by looking at one after the other: for a dozen names that is cheaper than making and
- * asking a hash table. Names are compared without regard to case. Unlike other maps of Vert.x, it
- * takes any characters: whoever writes them to a socket checks them. One thread.
+ * The few headers of one request or answer, in the order and the case they came in. Found by
+ * looking at one after the other: for a dozen names that is cheaper than making and asking a hash
+ * table. Names are compared without regard to case. Unlike other maps of Vert.x, it takes any
+ * characters: whoever writes them to a socket checks them. One thread.
  */
 public final class HeaderList implements MultiMap {
     private static final int FIRST_HEADERS = 12;
@@ -35,16 +34,12 @@ public final class HeaderList implements MultiMap {
         return used / 2;
     }
 
-    /**
-     * @param i from 0 to {@link #size} - 1
-     */
+    /** {@code i}: from 0 to {@link #size} - 1. */
     public String name(int i) {
         return all[2 * i];
     }
 
-    /**
-     * @param i from 0 to {@link #size} - 1
-     */
+    /** {@code i}: from 0 to {@link #size} - 1. */
     public String value(int i) {
         return all[2 * i + 1];
     }

@@ -36,9 +36,7 @@ public final class LocalPeers {
 
     private record End(InetAddress address, int port) {}
 
-    /**
-     * @param folder {@code /proc/net}
-     */
+    /** {@code folder}: {@code /proc/net}. */
     public LocalPeers(Path folder) {
         lists = List.of(folder.resolve("tcp"), folder.resolve("tcp6"));
         known = Files.isReadable(lists.getFirst());

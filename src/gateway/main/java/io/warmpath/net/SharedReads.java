@@ -10,10 +10,9 @@ import io.netty.util.UncheckedBooleanSupplier;
 /**
  * Lets all plain connections of an event loop read into the same memory, which so stays in the
  * processor's caches; one read a turn, so that a turn's bytes are bounded, and what is left wakes
- * the loop again.
- *
- * <p>Reads of two connections never overlap on a loop. Each gets the one buffer, empty, and must
- * have let go of it when its turn ends: right for whoever copies, wrong below TLS. One event loop.
+ * the loop again. Reads of two connections never overlap on a loop. Each gets the one buffer,
+ * empty, and must have let go of it when its turn ends: right for whoever copies, wrong below TLS.
+ * One event loop.
  */
 public final class SharedReads implements RecvByteBufAllocator {
     private final ByteBuf buffer;

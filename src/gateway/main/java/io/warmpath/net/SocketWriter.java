@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends bytes of answers to their sockets from memory that all connections of an event loop share,
  * in one system call and nothing else: no buffer, no pipeline, no list of what is to be written.
- *
- * <p>With a thousand streams, most of what a chunk costs here is the first look at the objects of
- * its stream; this way there are fewer of them. One per event loop, and that loop only.
+ * With a thousand streams, most of what a chunk costs here is the first look at the objects of its
+ * stream; this way there are fewer of them. One per event loop, and that loop only.
  */
 public final class SocketWriter {
     /** Nothing was sent: the pipeline has to, and meets what is wrong if anything is. */
@@ -95,9 +94,7 @@ public final class SocketWriter {
 
     /**
      * Sends what was written since {@link #begin}; to a socket whose channel has nothing that
-     * waits.
-     *
-     * @return how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}
+     * waits. Returns how many bytes are left, in {@link #rest}; or {@link #NOT_SENT}.
      */
     public int send(Socket to) {
         // The descriptor of a closed socket may be another connection's by now.

@@ -11,10 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What Vert.x does not promise of its contexts and its names; its test fails when a new version
- * changes any of it.
- *
- * <p>The raw path runs callbacks of its own channels as if Vert.x had made them. On the context's
- * event loop, but for {@link #eventLoop} and {@link #resolve}: any thread.
+ * changes any of it. The raw path runs callbacks of its own channels as if Vert.x had made them. On
+ * the context's event loop, but for {@link #eventLoop} and {@link #resolve}: any thread.
  */
 public final class VertxInternals {
     private VertxInternals() {}
@@ -31,9 +29,7 @@ public final class VertxInternals {
 
     /**
      * What follows on this thread runs as a task of {@code context}, whose event loop it is; to be
-     * ended by {@link #leave}.
-     *
-     * @return what {@link #leave} needs
+     * ended by {@link #leave}. Returns what {@link #leave} needs.
      */
     public static @Nullable Object enter(Context context) {
         return ((ContextInternal) context).beginDispatch();

@@ -2,7 +2,5 @@
  * What lies below HTTP paths in both directions: sockets, header lists, deadlines, names, and what
  * Vert.x does not promise. Knows no worker and no request of ours.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.net;
-
-import org.jspecify.annotations.NullMarked;

@@ -21,9 +21,7 @@ public final class EventMeters {
         this.counters = counters;
     }
 
-    /**
-     * @param inState how many sources are in a state now
-     */
+    /** {@code inState}: how many sources are in a state now. */
     public static void bind(
             MeterRegistry registry, EventCounters counters, ToIntFunction<EventView> inState) {
         for (EventView state : EventView.ofSources()) {
@@ -127,6 +125,11 @@ public final class EventMeters {
                 "Replays that were not answered in time",
                 null,
                 EventCounters::replayFailures);
+        counter(
+                "warmpath.events.poll.failures",
+                "Engines asked for their events in vain (TensorRT-LLM)",
+                null,
+                EventCounters::pollFailures);
     }
 
     private void counter(

@@ -22,9 +22,8 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Meters of the fleet: how many workers are in which state, and what is booked on each rank.
- *
- * <p>Rows of gone workers disappear with them.
+ * Meters of the fleet: how many workers are in which state, and what is booked on each rank. Rows
+ * of gone workers disappear with them.
  */
 public final class FleetMeters {
     private final FleetRegistry fleet;

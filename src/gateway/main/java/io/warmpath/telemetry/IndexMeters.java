@@ -16,9 +16,7 @@ public final class IndexMeters {
         this.stats = stats;
     }
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code nanoTime}: as {@link System#nanoTime}. */
     public static void bind(MeterRegistry registry, PrefixIndex index, LongSupplier nanoTime) {
         IndexMeters meters = new IndexMeters(new RecentStats(index, nanoTime));
         meters.gauge(registry, "slots", "Ranks that the index has a slot for", IndexStats::slots);

@@ -14,9 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The work of each model beside what its ranks can do, made up when it is scraped.
- *
- * <p>A model without a ready rank has no row; none has one where the router keeps no speeds.
+ * The work of each model beside what its ranks can do, made up when it is scraped. A model without
+ * a ready rank has no row; none has one where the router keeps no speeds.
  */
 public final class PressureMeters {
     /** LoRA adapters may be many; the first by name are shown. */

@@ -116,10 +116,7 @@ public final class SpanTracing implements Tracing, AutoCloseable {
     private final LongSupplier nanoTime;
     private final LongSupplier epochNanos;
 
-    /**
-     * @param nanoTime the flow's clock
-     * @param epochNanos nanoseconds since 1970
-     */
+    /** {@code nanoTime}: the flow's clock. {@code epochNanos}: nanoseconds since 1970. */
     public SpanTracing(Options options, LongSupplier nanoTime, LongSupplier epochNanos) {
         this(options, exporter(options), nanoTime, epochNanos);
     }

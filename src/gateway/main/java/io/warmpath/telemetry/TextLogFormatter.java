@@ -17,9 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class TextLogFormatter extends ExtFormatter {
     private final Formatter form;
 
-    /**
-     * @param form of a line; its own control characters, as those for colours, stay
-     */
+    /** {@code form}: of a line; its own control characters, as those for colours, stay. */
     public TextLogFormatter(Formatter form) {
         this.form = form;
     }

@@ -25,9 +25,7 @@ public final class TokenMeters {
         this.prompts = prompts;
     }
 
-    /**
-     * @param prompts remembers texts beside {@code tokens}; null: there is none
-     */
+    /** {@code prompts}: remembers texts beside {@code tokens}; null: there is none. */
     public static void bind(
             MeterRegistry registry, ModelTokens tokens, @Nullable PromptIndex prompts) {
         TokenMeters m = new TokenMeters(registry, tokens, prompts);

@@ -14,34 +14,22 @@ import io.warmpath.usage.UsageBook;
 import io.warmpath.usage.WorkerTry;
 import java.util.function.Predicate;
 
-/** Enters what requests have used into the books of tenants and of workers. On event loops. */
-public final class UsageFeed implements UsageTracing.Sink {
+/**
+ * Enters what requests have used into the books of tenants and of workers. On event loops.
+ *
+ * @param served whether a worker serves this model, so that clients cannot make up new ones
+ */
+public record UsageFeed(
+        UsageBook book, FleetHistory history, Predicate<String> served, PrefillTime prefill)
+        implements UsageTracing.Sink {
     /** The client has left, which says nothing of the worker. */
     private static final String LEFT = "left";
 
     /** How long a rank takes to compute the first tokens of a prompt. */
     @FunctionalInterface
     public interface PrefillTime {
-        /**
-         * @return milliseconds
-         */
+        /** Returns milliseconds. */
         double of(Candidate rank, long tokens);
-    }
-
-    private final UsageBook book;
-    private final FleetHistory history;
-    private final Predicate<String> served;
-    private final PrefillTime prefill;
-
-    /**
-     * @param served whether a worker serves this model, so that clients cannot make up new ones
-     */
-    public UsageFeed(
-            UsageBook book, FleetHistory history, Predicate<String> served, PrefillTime prefill) {
-        this.book = book;
-        this.history = history;
-        this.served = served;
-        this.prefill = prefill;
     }
 
     @Override

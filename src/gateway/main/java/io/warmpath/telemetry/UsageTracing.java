@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * once, when the request and all its tries have ended. On the request's event loop; two small
  * objects a request.
  */
-public final class UsageTracing implements Tracing {
+public record UsageTracing(Sink to, InstantSource clock) implements Tracing {
     /** Is told of what has ended; must not wait. */
     @FunctionalInterface
     public interface Sink {
@@ -32,14 +32,6 @@ public final class UsageTracing implements Tracing {
 
         /** A request was refused before it could begin. */
         default void refused(Refusal refusal) {}
-    }
-
-    private final Sink to;
-    private final InstantSource clock;
-
-    public UsageTracing(Sink to, InstantSource clock) {
-        this.to = to;
-        this.clock = clock;
     }
 
     @Override

@@ -1,5 +1,3 @@
 /** Meter names and instrumented decorators around ports. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.telemetry;
-
-import org.jspecify.annotations.NullMarked;

@@ -10,10 +10,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call to an engine, whatever its connection is. On one event loop from start to end.
- *
- * <p>Ends exactly once, by the answer's end, by a failure, by a time-out or by {@link #cancel};
- * whatever the connection reports afterwards is dropped.
+ * One call to an engine, whatever its connection is. On one event loop from start to end. Ends
+ * exactly once, by the answer's end, by a failure, by a time-out or by {@link #cancel}; whatever
+ * the connection reports afterwards is dropped.
  */
 abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall {
     final UpstreamListener listener;
@@ -53,11 +52,7 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
     /** Asks for a connection. */
     abstract void connect(UpstreamRequest request);
 
-    /**
-     * The connection stands, and is this call's until its answer ends.
-     *
-     * @return what to send
-     */
+    /** The connection stands, and is this call's until its answer ends. Returns what to send. */
     final UpstreamRequest toSend(boolean onReusedConnection) {
         UpstreamRequest request = unsent;
         if (request == null) {

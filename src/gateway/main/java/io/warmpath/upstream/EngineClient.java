@@ -3,11 +3,10 @@ package io.warmpath.upstream;
 import java.time.Duration;
 
 /**
- * Sends requests to engines and hands back their answers.
- *
- * <p>{@link #send} is called on an event loop and every callback comes on that same loop, so
- * neither side needs a lock; the engine's connection lives on that loop too. No callback comes
- * before {@link #send} has returned. {@link #close} any thread.
+ * Sends requests to engines and hands back their answers. {@link #send} is called on an event loop
+ * and every callback comes on that same loop, so neither side needs a lock; the engine's connection
+ * lives on that loop too. No callback comes before {@link #send} has returned. {@link #close} any
+ * thread.
  */
 public interface EngineClient extends AutoCloseable {
     /** Starts one call. Never throws for what an engine does; that comes as {@code failed}. */

@@ -4,15 +4,7 @@ import io.warmpath.upstream.tls.EngineKeys;
 import java.time.Duration;
 
 /** Shows engines the key that they want, in place of whatever the client has shown. */
-public final class KeyedEngineClient implements EngineClient {
-    private final EngineClient client;
-    private final EngineKeys keys;
-
-    public KeyedEngineClient(EngineClient client, EngineKeys keys) {
-        this.client = client;
-        this.keys = keys;
-    }
-
+public record KeyedEngineClient(EngineClient client, EngineKeys keys) implements EngineClient {
     @Override
     public UpstreamCall send(UpstreamRequest request, UpstreamListener listener) {
         String key = keys.of(request.base());

@@ -15,9 +15,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to an engine; serves one call at a time. Its event loop only.
- *
- * <p>What one read turn brings is parsed as it comes and handed on once, when the turn ends.
+ * One connection to an engine; serves one call at a time. Its event loop only. What one read turn
+ * brings is parsed as it comes and handed on once, when the turn ends.
  */
 final class RawConnection extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = Logger.getLogger(RawConnection.class);

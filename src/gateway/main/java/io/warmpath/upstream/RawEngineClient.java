@@ -10,11 +10,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link EngineClient} with an HTTP/1.1 client of its own on the event loops of Vert.x.
- *
- * <p>Each loop has its own connections, so a request never leaves the loop of its client. One read
- * of an engine's socket is one callback with the bytes of all the chunks in it; nothing is
- * allocated per chunk. Engines that speak HTTP/2 are left to {@link VertxEngineClient}.
+ * {@link EngineClient} with an HTTP/1.1 client of its own on the event loops of Vert.x. Each loop
+ * has its own connections, so a request never leaves the loop of its client. One read of an
+ * engine's socket is one callback with the bytes of all the chunks in it; nothing is allocated per
+ * chunk. Engines that speak HTTP/2 are left to {@link VertxEngineClient}.
  */
 public final class RawEngineClient implements EngineClient {
     private final EngineLoops<RawLoop> loops;

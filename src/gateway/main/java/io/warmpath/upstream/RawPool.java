@@ -16,11 +16,10 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop's connections to one engine.
- *
- * <p>The connection used last is used next, so the others grow old and are closed. A call without a
- * connection waits for the first one that becomes free, its own or another call's; a call that
- * insists on a fresh one waits for that. Loop of the owner only.
+ * One event loop's connections to one engine. The connection used last is used next, so the others
+ * grow old and are closed. A call without a connection waits for the first one that becomes free,
+ * its own or another call's; a call that insists on a fresh one waits for that. Loop of the owner
+ * only.
  */
 final class RawPool {
     private static final Logger LOG = Logger.getLogger(RawPool.class);
@@ -75,9 +74,7 @@ final class RawPool {
         }
     }
 
-    /**
-     * @param only the one call that this connection is for; null: for whoever waits first
-     */
+    /** {@code only}: the one call that this connection is for; null: for whoever waits first. */
     private void connect(@Nullable RawCall only) {
         connecting++;
         // Not in this turn: the socket could get the file of one closed in it, and its events.

@@ -7,11 +7,9 @@ import io.warmpath.fleet.EngineAddress;
 import io.warmpath.net.EndToEndHeaders;
 
 /**
- * Writes the head of a request to an engine.
- *
- * <p>Header values are characters below 256, one byte each, as the server's decoder made them from
- * bytes. A value with a line end cannot come from there; one is refused all the same, because it
- * would write headers of its own.
+ * Writes the head of a request to an engine. Header values are characters below 256, one byte each,
+ * as the server's decoder made them from bytes. A value with a line end cannot come from there; one
+ * is refused all the same, because it would write headers of its own.
  */
 final class RequestHead {
     /** Memory that most heads fit into. */

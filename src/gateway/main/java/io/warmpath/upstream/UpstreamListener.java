@@ -13,9 +13,7 @@ public interface UpstreamListener {
 
     /**
      * Everything that arrived in one turn of the loop. The bytes are the listener's until it
-     * returns, to be changed or copied; never kept.
-     *
-     * @param length more than 0
+     * returns, to be changed or copied; never kept. {@code length}: more than 0.
      */
     void data(byte[] b, int from, int length);
 

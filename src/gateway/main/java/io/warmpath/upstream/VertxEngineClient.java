@@ -10,12 +10,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link EngineClient} over Vert.x's HTTP client.
- *
- * <p>Speaks HTTP/1.1, and HTTP/2 with engines whose URL says so. Each event loop has its own client
- * and so its own connections: a request never leaves the loop of its client's connection. What
- * arrives in one turn of the loop is handed on as one buffer, so that a burst of small chunks costs
- * one write instead of one each.
+ * {@link EngineClient} over Vert.x's HTTP client. Speaks HTTP/1.1, and HTTP/2 with engines whose
+ * URL says so. Each event loop has its own client and so its own connections: a request never
+ * leaves the loop of its client's connection. What arrives in one turn of the loop is handed on as
+ * one buffer, so that a burst of small chunks costs one write instead of one each.
  */
 public final class VertxEngineClient implements EngineClient {
     private final EngineLoops<VertxLoop> loops;

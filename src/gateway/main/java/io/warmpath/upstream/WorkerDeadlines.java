@@ -18,10 +18,7 @@ final class WorkerDeadlines {
         private long patienceNanos; // 0: the worker is well
         private boolean spoke; // since the last sweep
 
-        /**
-         * @param all that it will be added to
-         * @param worker its name
-         */
+        /** {@code all}: that it will be added to. {@code worker}: its name. */
         Entry(WorkerDeadlines all, String worker) {
             this.all = all;
             this.worker = worker;
@@ -38,9 +35,7 @@ final class WorkerDeadlines {
         }
 
         /**
-         * Something has come from the worker, and more is waited for.
-         *
-         * @param timeout nanoseconds
+         * Something has come from the worker, and more is waited for. {@code timeout}: nanoseconds.
          */
         final void heard(long now, long timeout) {
             deadline(now, timeout);
@@ -82,9 +77,7 @@ final class WorkerDeadlines {
     private final Map<String, Long> unwell = new HashMap<>(); // nanoseconds to put up with
     private final SignsOfLife signs;
 
-    /**
-     * @param signs gets, at each sweep, the workers that were heard since the last one
-     */
+    /** {@code signs}: gets, at each sweep, the workers that were heard since the last one. */
     WorkerDeadlines(SignsOfLife signs) {
         this.signs = signs;
     }

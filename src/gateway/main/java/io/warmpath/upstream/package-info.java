@@ -1,5 +1,3 @@
 /** The streaming path to one engine: connections, requests, calls, cancel, time-outs. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.upstream;
-
-import org.jspecify.annotations.NullMarked;

@@ -14,9 +14,7 @@ final class AdmissionParts implements AutoCloseable {
     private final Admission admission;
     private long queueTimer = -1;
 
-    /**
-     * @throws io.warmpath.wiring.settings.StartFailure when a setting cannot be used
-     */
+    /** Throws {@link io.warmpath.wiring.settings.StartFailure} when a setting cannot be used. */
     AdmissionParts(WarmpathConfig config, Vertx vertx, LoadTracker load) {
         this.vertx = vertx;
         admission = new Admission(AdmissionSetup.options(config), load, System::nanoTime);

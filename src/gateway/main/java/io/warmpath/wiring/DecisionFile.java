@@ -20,8 +20,7 @@ import org.jboss.logging.Logger;
 
 /**
  * Decisions and how they ended as lines of JSON in a file, made and written by a thread of its own.
- *
- * <p>Any thread may hand one over and never waits: one that finds the queue full, or comes after a
+ * Any thread may hand one over and never waits: one that finds the queue full, or comes after a
  * write has failed, is dropped and counted. What was taken is flushed when the queue is empty.
  */
 final class DecisionFile implements DecisionLog.Sink, AutoCloseable {
@@ -63,9 +62,7 @@ final class DecisionFile implements DecisionLog.Sink, AutoCloseable {
         return out;
     }
 
-    /**
-     * @param path for the log only
-     */
+    /** {@code path}: for the log only. */
     DecisionFile(Path path, OutputStream out, int queueSize) {
         this.path = path;
         this.out = out;

@@ -41,10 +41,9 @@ import java.time.Instant;
 import java.util.UUID;
 
 /**
- * Every part of a running gateway, built from the configuration and put together here only.
- *
- * <p>{@link #start} and {@link #close} once each, not on an event loop. Closing goes against the
- * order of building: the parts that use the index end before the index.
+ * Every part of a running gateway, built from the configuration and put together here only. {@link
+ * #start} and {@link #close} once each, not on an event loop. Closing goes against the order of
+ * building: the parts that use the index end before the index.
  */
 final class GatewayRuntime implements AutoCloseable {
     private final OverlapParts caches;
@@ -93,9 +92,9 @@ final class GatewayRuntime implements AutoCloseable {
                 FlowSettings.loadTracker(config.router(), replicas.secret(), replicas.listener());
         admission = new AdmissionParts(config, vertx, load);
         AddressGuard addresses = AddressSetup.guard(config.addresses());
-        events.open(addresses, meters, state.position());
         clients = new ClientParts(config.auth(), vertx);
         engineParts = new EngineParts(config, vertx, clients, addresses);
+        events.open(vertx, engineParts, meters, state.position());
         EngineClient engines = engineParts.client();
         kubernetes = new KubernetesParts(config.kubernetes(), meters);
         fleet =

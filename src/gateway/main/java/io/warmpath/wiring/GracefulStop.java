@@ -9,11 +9,10 @@ import java.util.List;
 
 /**
  * Makes the runtime's graceful stop, which waits for the requests that came through its own server,
- * wait for those that went past it as well; for no longer.
- *
- * <p>Only extensions of Quarkus may say that they want to be waited for, at build time. So this
- * adds to the list that Quarkus keeps, between the word that the process is to stop and the wait.
- * What is touched here is all that it does not promise; the test fails when a version changes it.
+ * wait for those that went past it as well; for no longer. Only extensions of Quarkus may say that
+ * they want to be waited for, at build time. So this adds to the list that Quarkus keeps, between
+ * the word that the process is to stop and the wait. What is touched here is all that it does not
+ * promise; the test fails when a version changes it.
  */
 final class GracefulStop implements ShutdownListener {
     private static final String LISTENERS = "shutdownListeners";

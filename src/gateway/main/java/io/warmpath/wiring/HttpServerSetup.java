@@ -16,11 +16,9 @@ import jakarta.inject.Singleton;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What no property of the runtime can say about its HTTP server.
- *
- * <p>HTTP/2 is for clients that ask for it while they set up TLS. Without TLS it is off: Vert.x 4.5
- * answers a request that only offers it ({@code Upgrade: h2c}) with a bare 400 and keeps the socket
- * open.
+ * What no property of the runtime can say about its HTTP server. HTTP/2 is for clients that ask for
+ * it while they set up TLS. Without TLS it is off: Vert.x 4.5 answers a request that only offers it
+ * ({@code Upgrade: h2c}) with a bare 400 and keeps the socket open.
  */
 @Singleton
 class HttpServerSetup implements HttpServerOptionsCustomizer {

@@ -41,19 +41,13 @@ record OpenFiles(long limit, long open) {
         return limit >= LEAST
                 ? Optional.empty()
                 : Optional.of(
-                        "this process may have "
-                                + limit
-                                + " files and sockets open (ulimit -n), and needs "
-                                + LEAST
-                                + " to start and two more for each stream: raise that limit, 65536"
-                                + " is a good one.");
+                        ("this process may have %s files and sockets open (ulimit -n), and"
+                                        + " needs %s to start and two more for each stream: raise"
+                                        + " that limit, 65536 is a good one.")
+                                .formatted(limit, LEAST));
     }
 
-    /**
-     * How many connections clients may have.
-     *
-     * @param wanted 0: as many as there is room for
-     */
+    /** How many connections clients may have. {@code wanted}: 0: as many as there is room for. */
     int clients(int wanted) {
         long spare = Math.max(LEAST_SPARE, limit / SPARE_PART);
         int room = (int) Math.clamp((limit - open - spare) / 2, 1L, Integer.MAX_VALUE);

@@ -161,17 +161,13 @@ final class RequestPath {
         return this;
     }
 
-    /**
-     * @param pool null: engines share nothing
-     */
+    /** {@code pool}: null: engines share nothing. */
     RequestPath shared(@Nullable SharedCache pool) {
         shared = pool;
         return this;
     }
 
-    /**
-     * @param prompts null: which prefixes are hot is not looked at
-     */
+    /** {@code prompts}: null: which prefixes are hot is not looked at. */
     RequestPath hot(@Nullable HotPrompts prompts) {
         hot = prompts;
         return this;

@@ -35,8 +35,7 @@ import org.jboss.logging.Logger;
 
 /**
  * The command {@code serve}: checks flags and configuration, then runs the gateway until a signal.
- *
- * <p>Everything that an operator can get wrong is found before the runtime starts, so that it is
+ * Everything that an operator can get wrong is found before the runtime starts, so that it is
  * answered with sentences and not with a stack trace.
  */
 public final class Serve implements QuarkusApplication {
@@ -105,20 +104,16 @@ public final class Serve implements QuarkusApplication {
 
     /**
      * A {@link StartFailure} and an address in use are said in a sentence; anything else is a bug
-     * and shows its trace.
-     *
-     * @param address that was to be listened on
+     * and shows its trace. {@code address}: that was to be listened on.
      */
     static void explain(Throwable failure, String address, PrintStream err) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t instanceof IOException && String.valueOf(t.getMessage()).contains("bind")) {
                 err.println(
-                        "warmpath serve: cannot listen on "
-                                + address
-                                + " ("
-                                + t.getMessage()
-                                + "); choose another address with --http-host or another port with"
-                                + " --http-port, or stop what listens there.");
+                        ("warmpath serve: cannot listen on %s (%s); choose another address"
+                                        + " with --http-host or another port with --http-port, or"
+                                        + " stop what listens there.")
+                                .formatted(address, t.getMessage()));
                 return;
             }
             if (t instanceof StartFailure) {

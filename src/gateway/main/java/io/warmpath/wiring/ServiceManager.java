@@ -6,10 +6,8 @@ import org.jboss.logging.Logger;
 
 /**
  * Tells the service manager that started this process (systemd, a unit with {@code Type=notify})
- * that it serves.
- *
- * <p>Java has no datagrams on sockets of the file system, so the manager's own program sends it;
- * its unit says {@code NotifyAccess=all}. Without {@code NOTIFY_SOCKET} nothing happens.
+ * that it serves. Java has no datagrams on sockets of the file system, so the manager's own program
+ * sends it; its unit says {@code NotifyAccess=all}. Without {@code NOTIFY_SOCKET} nothing happens.
  */
 final class ServiceManager {
     static final String SOCKET = "NOTIFY_SOCKET";

@@ -36,9 +36,7 @@ final class UsageParts implements AutoCloseable {
     private final Tracing tracing;
     private long timer = -1;
 
-    /**
-     * @param channel gets each request that has ended; null: nobody else wants it
-     */
+    /** {@code channel}: gets each request that has ended; null: nobody else wants it. */
     UsageParts(
             TelemetryConfig.Usage config,
             Vertx vertx,

@@ -1,5 +1,3 @@
 /** Composition root: turns configuration into plain objects. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring;
-
-import org.jspecify.annotations.NullMarked;

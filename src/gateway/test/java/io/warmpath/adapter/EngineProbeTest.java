@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
+import io.warmpath.adapter.trtllm.TrtllmDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
@@ -52,7 +53,7 @@ class EngineProbeTest {
         return new DialectProbe(
                 engine,
                 new OpenAiModels(),
-                List.of(new SglangDialect(), new VllmDialect()),
+                List.of(new SglangDialect(), new TrtllmDialect(), new VllmDialect()),
                 Optional.empty(),
                 Duration.ofSeconds(25),
                 served -> 16);
@@ -95,6 +96,66 @@ class EngineProbeTest {
                 0,
                 null,
                 0);
+    }
+
+    /** Its version is as vLLM's, and it has a /server_info of its own; its models say whose it is. */
+    private static FakeEngine trtllm() {
+        return new FakeEngine()
+                .recorded("/v1/models", "trtllm-models.json")
+                .answer("/server_info", "{\"disaggregated_params\":null}")
+                .answer("/version", "{\"version\":\"1.2.1\"}");
+    }
+
+    @Test
+    void tensorrt_llm_is_known_by_the_owner_of_its_models_and_asked_for_its_events()
+            throws Exception {
+        WorkerProfile profile = probe(trtllm()).learn(SPEC);
+        assertEquals(EngineKind.TRTLLM, profile.kind());
+        assertEquals("1.2.1", profile.version());
+        assertEquals(Set.of("TinyLlama-1.1B-Chat-v1.0"), profile.served().names());
+        assertEquals(32, profile.blockSize(), "tokens_per_block's default");
+        assertTrue(profile.blockSizeAssumed());
+        assertEquals(
+                List.of(
+                        new EventEndpoint(
+                                0, "http://10.0.0.7:30000/kv_cache_events", false, null, "")),
+                profile.events());
+    }
+
+    @Test
+    void tensorrt_llm_tells_blocks_and_load_by_its_gauges() throws Exception {
+        FakeEngine engine = trtllm().recorded("/prometheus/metrics", "trtllm-metrics.txt");
+        WorkerProfile profile = probe(engine).learn(SPEC);
+        assertEquals(64, profile.blockSize());
+        assertFalse(profile.blockSizeAssumed());
+        assertEquals(101_256, profile.capacity().kvBlocks());
+        assertEquals(
+                List.of(new EngineLoad(0, 3, 2, -1, 0.25)),
+                probe(engine).load(SPEC, EngineKind.TRTLLM));
+        assertEquals(List.of(), probe(trtllm()).load(SPEC, EngineKind.TRTLLM));
+        assertFalse(engine.asked().contains("/metrics"), "reading it would empty it");
+    }
+
+    @Test
+    void each_rank_of_tensorrt_llm_is_told_of_at_one_address() throws Exception {
+        WorkerProfile profile = probe(trtllm()).learn(spec(null, Set.of(), 64, 2, null));
+        assertEquals(64, profile.blockSize());
+        assertEquals(List.of(), profile.disagreements());
+        assertEquals(
+                List.of(0, 1), profile.events().stream().map(EventEndpoint::dpRank).toList());
+        assertTrue(
+                profile.events().stream().allMatch(e -> EventEndpoint.isPolled(e.endpoint())));
+    }
+
+    @Test
+    void tensorrt_llm_is_suspected_by_a_token() {
+        FakeEngine engine = trtllm().answer("/health", "").status("/health_generate", 500);
+        assertEquals(
+                WorkerProbe.Verdict.OK, probe(engine).health(SPEC, EngineKind.TRTLLM).verdict());
+        assertEquals(
+                "GET /health_generate answered 500",
+                probe(engine).deepHealth(SPEC, EngineKind.TRTLLM).detail());
+        assertEquals(List.of("/health_generate"), engine.patiently());
     }
 
     @Test

@@ -137,6 +137,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * The real surface, flow and engine client over plain Vert.x, with made-up fleet, index, router,
@@ -469,6 +470,11 @@ final class Gateway implements AutoCloseable {
                     @Override
                     public void computed(Candidate rank, long began) {
                         events.computed(rank, began);
+                    }
+
+                    @Override
+                    public void listen(String tag, EventWatch.Stored listener) {
+                        events.listen(tag, listener);
                     }
                 };
         SelfCheck selfCheck =
@@ -956,6 +962,9 @@ final class Gateway implements AutoCloseable {
         volatile String thread = "";
         final List<PromptInput> seen = new CopyOnWriteArrayList<>();
 
+        /** Told of each prompt before its ids are given. */
+        volatile Consumer<PromptInput> first = prompt -> {};
+
         @Override
         public Continuation continuation(
                 String model, PromptInput chat, String said, EngineProfile engine) {
@@ -974,6 +983,7 @@ final class Gateway implements AutoCloseable {
         public Optional<int[]> tokens(String model, PromptInput prompt, EngineProfile engine) {
             asked.incrementAndGet();
             seen.add(prompt);
+            first.accept(prompt);
             thread = Thread.currentThread().getName();
             if (failure != null) {
                 throw failure;

@@ -13,6 +13,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.restassured.path.json.JsonPath;
 import io.restassured.response.ValidatableResponse;
 import io.warmpath.adapter.tokenizer.DemoModel;
 import io.warmpath.adapter.tokenizer.HuggingFaceModelLoader;
@@ -23,6 +24,8 @@ import io.warmpath.tokens.TokensOptions;
 import io.warmpath.tokens.model.ModelSources;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -34,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +59,17 @@ class MessagesApiTest {
                     + "'arguments':'{\\'a\\':[1]}'}}]},'finish_reason':'tool_calls'}],"
                     + "'usage':{'prompt_tokens':50,'completion_tokens':3,'total_tokens':53,"
                     + "'prompt_tokens_details':{'cached_tokens':48}}}";
+
+    /** As Qwen's are: nothing else is looked at. */
+    private static final String SYSTEM_FIRST =
+            """
+            {%- for m in messages %}
+            {%- if m.role == 'system' and not loop.first %}
+            {{- raise_exception('System message must be at the beginning.') }}
+            {%- endif %}
+            {{- '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}
+            {%- endfor %}
+            """;
 
     @Parameter EnginePath path;
 
@@ -372,9 +387,36 @@ class MessagesApiTest {
         ask(ASK).statusCode(200);
     }
 
+    @ParameterizedTest
+    @CsvSource({"true, 'system,user,system'", "false, 'system,user'"})
+    void a_later_system_message_stays_where_the_models_template_takes_it(
+            boolean taken, String roles, @TempDir Path folder) throws Exception {
+        for (String name : List.of("tokenizer.json", "tokenizer_config.json")) {
+            Files.copy(DemoModel.directory().resolve(name), folder.resolve(name));
+        }
+        if (!taken) {
+            Files.writeString(folder.resolve("chat_template.jinja"), SYSTEM_FIRST);
+        }
+        gateway = new Gateway(path, tokenizer(folder), threads);
+        engine = new StubEngine(whole(200, ANSWER));
+        gateway.serve(engine);
+        String later = "{'role':'user','content':'hi'},{'role':'system','content':'Be brief.'}";
+        ask("{'model':'m','max_tokens':9,'system':'Be.','messages':[" + later + "]}")
+                .statusCode(200);
+        JsonPath sent = JsonPath.from(engine.calls.getFirst().bodyText());
+        assertEquals(List.of(roles.split(",")), sent.getList("messages.role"));
+        assertEquals(
+                taken ? "Be." : "Be.\nBe brief.",
+                sent.getString("messages[0].content"));
+    }
+
     private static ModelTokens tokenizer() throws Exception {
+        return tokenizer(DemoModel.directory());
+    }
+
+    private static ModelTokens tokenizer(Path directory) throws Exception {
         return new ModelTokens(
-                ModelSources.of(Map.of(Gateway.MODEL, DemoModel.directory()), null),
+                ModelSources.of(Map.of(Gateway.MODEL, directory), null),
                 new HuggingFaceModelLoader(),
                 TokensOptions.DEFAULT,
                 System::nanoTime);

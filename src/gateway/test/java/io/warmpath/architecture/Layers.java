@@ -82,11 +82,12 @@ final class Layers {
         MAY_USE.put("gateway", STEPS);
         MAY_USE.put("api", with(STEPS, "gateway", "usage"));
         allow("adapter.nativeindex", "fault", "prefix", "tokens", "pool");
-        allow("adapter.zmq", "fault", "prefix", "fleet", "events");
+        allow("adapter.zmq", "fault", "prefix", "fleet", "events", "pool");
         allow("adapter.nats", "fault", "prefix", "fleet", "events", "state", "replica");
         allow("adapter.mooncake", "fault", "prefix", "pool", "net");
         allow("adapter.sglang", "fault", "fleet", "events");
         allow("adapter.vllm", "fault", "fleet", "events");
+        allow("adapter.trtllm", "fault", "prefix", "fleet", "events");
         allow("adapter.openai", "fault", "fleet");
         allow("adapter.enginehttp", "fault", "fleet", "net");
         allow("adapter.enginetokens", "fault", "fleet");

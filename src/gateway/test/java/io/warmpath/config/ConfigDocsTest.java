@@ -1,5 +1,6 @@
 package io.warmpath.config;
 
+import static io.warmpath.repository.RecordedText.same;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +10,7 @@ import io.warmpath.config.setting.SettingTable;
 import io.warmpath.config.setting.SettingTableText;
 import io.warmpath.config.source.ConfigReference;
 import io.warmpath.config.source.ServeHelp;
+import io.warmpath.repository.RecordedText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,18 +23,6 @@ class ConfigDocsTest {
     private static final SettingCatalog CATALOG =
             new SettingCatalog(SettingReader.keys()); // not what was packed
 
-    /** {@code mvn test -Dtest=ConfigDocsTest -Ddocs.write=true} records what the code says now. */
-    private static void same(Path file, String text) throws IOException {
-        if (Boolean.getBoolean("docs.write")) {
-            Files.createDirectories(file.getParent());
-            Files.writeString(file, text);
-        }
-        assertEquals(
-                Files.readString(file),
-                text,
-                file + " is stale; run ConfigDocsTest with -Ddocs.write=true and look at the diff");
-    }
-
     @Test
     void the_configuration_reference_is_current() throws IOException {
         same(Path.of("src/docs/reference/configuration.md"), ConfigReference.markdown(CATALOG));
@@ -43,7 +33,7 @@ class ConfigDocsTest {
         String table = SettingTableText.write(CATALOG.keys());
         same(Path.of("src/gateway/main/resources/io/warmpath/config/setting/settings.tsv"), table);
         assertEquals(CATALOG.keys(), SettingTable.read(table));
-        if (!Boolean.getBoolean("docs.write")) { // what is packed is from before
+        if (!RecordedText.WRITES) { // what is packed is from before
             assertEquals(CATALOG.keys(), SettingTable.read());
         }
     }

@@ -23,6 +23,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /** Whoever an alert wakes finds in the documents what it means and what to do. */
 class AlertsTest {
+    private static final Pattern FENCED = Pattern.compile("(?ms)^```sh\n(.*?)^```$");
     private static final String PAGE = "src/docs/how-to/operations.md";
 
     /** A metric, and what is asked of its tags. */
@@ -100,7 +101,7 @@ class AlertsTest {
                                 assertTrue(found > before, name + " lacks " + part);
                                 before = found;
                             }
-                            long commands = text.lines().filter(l -> l.startsWith("    ")).count();
+                            long commands = FENCED.matcher(text).results().flatMap(m -> m.group(1).lines()).count();
                             assertEquals(3, commands, "first commands of " + name);
                         });
     }

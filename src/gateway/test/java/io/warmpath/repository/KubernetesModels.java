@@ -3,12 +3,14 @@ package io.warmpath.repository;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscaler;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.gatewayapi.v1.Gateway;
 import io.fabric8.kubernetes.api.model.gatewayapi.v1.GatewayClass;
 import io.fabric8.kubernetes.api.model.gatewayapi.v1.HTTPRoute;
@@ -34,6 +36,7 @@ final class KubernetesModels {
     private static final Map<String, Class<?>> KINDS =
             Map.ofEntries(
                     Map.entry("v1/ConfigMap", ConfigMap.class),
+                    Map.entry("v1/PersistentVolumeClaim", PersistentVolumeClaim.class),
                     Map.entry("v1/Pod", Pod.class),
                     Map.entry("v1/Service", Service.class),
                     Map.entry("v1/ServiceAccount", ServiceAccount.class),
@@ -42,6 +45,7 @@ final class KubernetesModels {
                     Map.entry(
                             "autoscaling/v2/HorizontalPodAutoscaler",
                             HorizontalPodAutoscaler.class),
+                    Map.entry("batch/v1/Job", Job.class),
                     Map.entry("gateway.networking.k8s.io/v1/Gateway", Gateway.class),
                     Map.entry("gateway.networking.k8s.io/v1/GatewayClass", GatewayClass.class),
                     Map.entry("gateway.networking.k8s.io/v1/HTTPRoute", HTTPRoute.class),

@@ -18,17 +18,18 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * What `kubectl kustomize` and Helm make of k8s, as trees. Rendered once, by the real programs;
+ * What `kubectl kustomize` and Helm make of k8s and of its example, as trees. Rendered once, by the real programs;
  * {@code ./warmpath test} installs them. Where they are missing the test is skipped and says so.
  */
 public final class RenderedManifests {
     private static final Path TOOLS = Path.of(".tools/kubernetes/venv/bin").toAbsolutePath();
     private static final Path CHART = Path.of("k8s/helm/warmpath");
+    private static final Path EXAMPLE = Path.of("src/examples/kubernetes");
     private static final ObjectMapper TREES = new ObjectMapper();
     private static final Map<String, List<JsonNode>> RENDERED = new LinkedHashMap<>();
 
     /** What a registry puts before the name of our image. */
-    static final String REGISTRY = "registry.example/team";
+    static final String REGISTRY = "registry.example.com/team";
 
     /** What the chart cannot do without. */
     static final String LEAST_VALUES = "{\"image\": {\"registry\": \"" + REGISTRY + "\"}}";
@@ -36,7 +37,7 @@ public final class RenderedManifests {
     /** Everything that the chart can make. */
     static final String ALL_VALUES =
             """
-            {"image": {"registry": "registry.example/team"},
+            {"image": {"registry": "registry.example.com/team"},
              "autoscaling": {"enabled": true}, "monitoring": {"enabled": true},
              "dashboards": {"enabled": true},
              "ingress": {"enabled": true}, "httpRoute": {"enabled": true},
@@ -88,6 +89,10 @@ public final class RenderedManifests {
             RENDERED.put(
                     "engines that scale",
                     kustomize(overlay("engines", "workers/vllm", List.of("engine-autoscaling"))));
+            for (String folder : List.of("models", "engines")) {
+                RENDERED.put("example, " + folder, kustomize(EXAMPLE.resolve(folder).toString()));
+            }
+            RENDERED.put("example, gateway", chart(exampleValues()));
             RENDERED.put("chart", chart(LEAST_VALUES));
             RENDERED.put("chart, all on", chart(ALL_VALUES));
             RENDERED.put("chart, endpoint picker", chart(PICKER_VALUES));
@@ -123,6 +128,17 @@ public final class RenderedManifests {
 
     private static List<JsonNode> kustomize(String folder) {
         return documents(folder, run("", tool("kubectl"), "kustomize", folder));
+    }
+
+    private static String exampleValues() {
+        try {
+            return TREES.valueToTree(
+                            new Yaml(new SafeConstructor(new LoaderOptions()))
+                                    .load(Files.readString(EXAMPLE.resolve("values.yaml"))))
+                    .toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static List<JsonNode> chart(String values) {

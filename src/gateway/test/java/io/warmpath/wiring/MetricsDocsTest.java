@@ -1,6 +1,5 @@
 package io.warmpath.wiring;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.micrometer.core.instrument.Meter;
@@ -31,9 +30,11 @@ import io.warmpath.gateway.selfcheck.SelfCheck;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
 import io.warmpath.load.LoadTracker;
+import io.warmpath.pool.LmcacheInstances;
 import io.warmpath.prefix.ReferencePrefixIndex;
 import io.warmpath.prefix.SlotCredits;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.repository.RecordedText;
 import io.warmpath.routing.CostKind;
 import io.warmpath.routing.Router;
 import io.warmpath.routing.RouterMode;
@@ -58,6 +59,7 @@ import io.warmpath.tokens.profile.ChatRequest;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.tls.EngineTls;
 import io.warmpath.usage.RequestUse;
+import io.warmpath.wiring.index.LmcacheParts;
 import io.warmpath.usage.UsageBook;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.fleet.FleetRuntime;
@@ -69,7 +71,6 @@ import io.warmpath.wiring.tokens.EngineQuestions;
 import io.warmpath.wiring.tokens.TokenOrigins;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
@@ -97,14 +98,7 @@ class MetricsDocsTest {
 
     @Test
     void the_table_of_metrics_is_current() throws IOException {
-        String text = markdown(meters());
-        if (Boolean.getBoolean("docs.write")) {
-            Files.writeString(FILE, text);
-        }
-        assertEquals(
-                Files.readString(FILE),
-                text,
-                FILE + " is stale; run MetricsDocsTest with -Ddocs.write=true, look at the diff");
+        RecordedText.same(FILE, markdown(meters()));
     }
 
     @Test
@@ -219,6 +213,7 @@ class MetricsDocsTest {
                             registry,
                             () -> 0)
                     .close();
+            LmcacheParts.meters(registry, new LmcacheInstances(), () -> 0, () -> 0);
             assertTrue(decisions.log().isOn());
             return rows(registry);
         } finally {

@@ -16,6 +16,7 @@ import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.gateway.shared.SharedCache;
@@ -347,6 +348,46 @@ class SharedCacheTest {
         assertTrue(warned.get(2).contains("warmpath.shared-cache.engine-version"));
         assertNull(ask(cache, wrong, nameless, ageless));
         assertEquals(0, pools.size());
+    }
+
+    @Test
+    void each_lmcache_is_a_pool_of_its_own_where_its_chunks_have_names() throws Exception {
+        SharedCache cache = cache(SharedOptions.Kind.LMCACHE, SLOW);
+        Worker a = worker(1, lmcache("a", 2 * PAGE, "sha256_cbor", ""));
+        Worker b = worker(2, lmcache("b", 2 * PAGE, "builtin", "0"));
+        join(
+                cache,
+                a,
+                b,
+                worker(3, lmcache("c", PAGE + 1, "sha256_cbor", "")),
+                worker(4, lmcache("d", PAGE, "xxhash", "0")),
+                worker(5, lmcache("e", PAGE, "builtin", "")));
+        List<String> warned = logs.at(Level.WARNING);
+        assertEquals(3, warned.size(), warned.toString());
+        assertTrue(warned.get(0).contains("whole number of blocks of 16"), warned.get(0));
+        assertTrue(warned.get(1).contains("sha256_cbor"), warned.get(1));
+        assertTrue(warned.get(2).contains("PYTHONHASHSEED"), warned.get(2));
+        assertEquals(
+                Set.of("lmcache://a", "lmcache://b"),
+                Set.copyOf(
+                        pools.keySet().stream()
+                                .map(l -> l.masters().getFirst().toString())
+                                .toList()));
+        cache.removed(a);
+        assertEquals(1, meters.get("warmpath.shared.cache.pools").gauge().value());
+    }
+
+    private static PoolMetadata lmcache(String instance, int chunk, String hash, String seed) {
+        return LmcacheMetadata.of(
+                Map.of(
+                        "instance_id",
+                        instance,
+                        "chunk_size",
+                        chunk,
+                        "hash_algorithm",
+                        hash,
+                        "hash_seed",
+                        seed));
     }
 
     @Test

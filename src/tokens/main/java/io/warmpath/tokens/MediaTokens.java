@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The ids of a chat with media: those of the text with {@link MediaIds} in the place of the media,
- * as long as each is. They end before the first medium whose name or length is not known; what is
- * missing is learnt from the answer. Stateless.
+ * as long as each is. They end before the first medium whose ids or length are not known; what is
+ * missing is learnt from the answer, and from SGLang's events. Stateless.
  */
 final class MediaTokens {
     private MediaTokens() {}
@@ -34,7 +34,7 @@ final class MediaTokens {
             ChatMedia its,
             EngineProfile engine) {
         Extent extent = chat.extent();
-        if (engine != EngineProfile.VLLM) {
+        if (engine == EngineProfile.ANY) {
             extent.beginningOnly(engine, "media on this kind of engine");
             return null;
         }
@@ -61,7 +61,7 @@ final class MediaTokens {
             extent.beginningOnly(engine, "media that the template does not print");
             return null;
         }
-        extent.lesson(engine, model.media.lesson(media, ids.length - places.length));
+        extent.lesson(engine, model.media.lesson(media, ids, places));
         return filled(model, ids, places, media, extent, engine);
     }
 
@@ -96,26 +96,41 @@ final class MediaTokens {
         for (int i = 0; i < places.length; i++) {
             Medium medium = media.get(i);
             int text = places[i] - from;
-            int length = model.media.of(medium);
-            String name = extent.tells(medium) ? medium.name() : null;
+            int length = model.media.length(medium);
+            MediaIds its = its(model, medium, extent, engine);
             all = room(all, size + text + length);
             System.arraycopy(ids, from, all, size, text);
             size += text;
             from = places[i] + 1;
-            if (name == null || length == 0) {
-                extent.beginningOnly(
-                        engine,
-                        name == null
-                                ? "media whose name only the engine knows"
-                                : "media of a length not seen yet");
+            if (its == null || length == 0) {
+                extent.beginningOnly(engine, why(medium, its != null, engine));
                 return Arrays.copyOf(all, size);
             }
-            MediaIds.of(name).put(all, size, size, size + length);
+            its.put(all, size, size, size + length);
             size += length;
         }
         all = room(all, size + ids.length - from);
         System.arraycopy(ids, from, all, size, ids.length - from);
         return Arrays.copyOf(all, size + ids.length - from);
+    }
+
+    /** Made of the name that vLLM is told, or seen in SGLang's events; null: not known. */
+    private static @Nullable MediaIds its(
+            ServedModel model, Medium medium, Extent extent, EngineProfile engine) {
+        if (engine == EngineProfile.SGLANG) {
+            return model.media.ids(medium);
+        }
+        String name = extent.tells(medium) ? medium.name() : null;
+        return name == null ? null : MediaIds.of(name);
+    }
+
+    private static String why(Medium medium, boolean ids, EngineProfile engine) {
+        if (ids) {
+            return "media of a length not seen yet";
+        }
+        return engine == EngineProfile.SGLANG && medium.content() != null
+                ? "media not seen yet"
+                : "media whose name only the engine knows";
     }
 
     private static int[] room(int[] ids, int size) {

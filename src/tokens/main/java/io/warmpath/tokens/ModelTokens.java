@@ -34,12 +34,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prompt to token ids with each model's own tokenizer and chat template.
- *
- * <p>As engines do: a rendered chat is tokenised without the tokens that the tokenizer adds around
- * a text, a raw prompt with them.
- *
- * <p>Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
+ * Prompt to token ids with each model's own tokenizer and chat template. As engines do: a rendered
+ * chat is tokenised without the tokens that the tokenizer adds around a text, a raw prompt with
+ * them. Any thread. Tokens are advice: whatever goes wrong gives no tokens, moves one counter and
  * warns once.
  */
 public final class ModelTokens implements PromptTokens, Tokenizing, AutoCloseable {

@@ -9,16 +9,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The prefix index as prompts see it: from a text, or from ids, to the hashes of its blocks and to
  * who holds them, in one go. Ids that are made on the way are kept nowhere; beginnings of texts are
- * remembered.
- *
- * <p>Any thread. Costs the tokens of what is new, and a hash over what is known.
+ * remembered. Any thread. Costs the tokens of what is new, and a hash over what is known.
  */
 public interface PromptIndex {
-    /**
-     * What is remembered now, and what was since start.
-     *
-     * @param bytes of the pieces, about
-     */
+    /** What is remembered now, and what was since start. {@code bytes}: of the pieces, about. */
     record Remembered(long pieces, long bytes, long evicted, long found, long missed) {}
 
     /** It can run this tokenizer itself. */
@@ -38,9 +32,7 @@ public interface PromptIndex {
             PrefixSpace space,
             int mostNewChars);
 
-    /**
-     * @param ids u32 in an int
-     */
+    /** {@code ids}: u32 in an int. */
     HashedPrompt match(int[] ids, int blockSize, PrefixSpace space);
 
     Remembered remembered();

@@ -8,18 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Prompt to an engine's token ids.
- *
- * <p>{@link #atOnce} never blocks and takes well under 100 µs. {@link #tokens} may take
- * milliseconds and must not run on an event loop. Any thread.
+ * Prompt to an engine's token ids. {@link #atOnce} never blocks and takes well under 100 µs. {@link
+ * #tokens} may take milliseconds and must not run on an event loop. Any thread.
  */
 public interface PromptTokens {
     /** What an event loop gets. */
     sealed interface AtOnce {}
 
-    /**
-     * @param ids as {@link #tokens} gives them
-     */
+    /** {@code ids}: as {@link #tokens} gives them. */
     record Made(Optional<int[]> ids) implements AtOnce {}
 
     /** The prompt by its blocks: one answer for each block size that was asked for. */

@@ -17,11 +17,7 @@ public interface Tokenizing {
     /** The model has no tokenizer here. */
     record NoTokenizer() implements Answer {}
 
-    /**
-     * The prompt is at fault.
-     *
-     * @param path of the member
-     */
+    /** The prompt is at fault. {@code path}: of the member. */
     record Refused(String path, String message) implements Answer {}
 
     /**

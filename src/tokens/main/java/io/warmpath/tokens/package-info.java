@@ -1,5 +1,3 @@
 /** Prompt to token ids: chat template, tokenizer port, segment cache. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.tokens;
-
-import org.jspecify.annotations.NullMarked;

@@ -18,9 +18,7 @@ public final class Audit {
     private long records;
     private long withdrawn;
 
-    /**
-     * @throws AuditException when no component can be compared
-     */
+    /** Throws {@link AuditException} when no component can be compared. */
     public Audit(List<Component> components) throws AuditException {
         for (Component component : new TreeSet<>(components)) {
             if (component.comparable()) {
@@ -35,9 +33,7 @@ public final class Audit {
         }
     }
 
-    /**
-     * @throws AuditException when the record cannot be understood
-     */
+    /** Throws {@link AuditException} when the record cannot be understood. */
     public void take(JsonNode osv) throws AuditException {
         if (osv.hasNonNull("withdrawn")) {
             withdrawn++;
@@ -101,11 +97,7 @@ public final class Audit {
         }
     }
 
-    /**
-     * What was found.
-     *
-     * @throws AuditException when there was nothing to compare with
-     */
+    /** What was found. Throws {@link AuditException} when there was nothing to compare with. */
     public AuditResult result(Ignored ignored) throws AuditException {
         if (records == 0) {
             throw new AuditException(

@@ -71,12 +71,8 @@ public final class Ignored {
                 remarks.add(entry.id() + " is ignored and was not found: take it out");
             } else if (entry.until().isBefore(today)) {
                 remarks.add(
-                        entry.id()
-                                + " was ignored until "
-                                + entry.until()
-                                + " ("
-                                + entry.reason()
-                                + ") and counts again");
+                        "%s was ignored until %s (%s) and counts again"
+                                .formatted(entry.id(), entry.until(), entry.reason()));
             }
         }
         return remarks;

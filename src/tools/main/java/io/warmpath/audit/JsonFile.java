@@ -29,9 +29,7 @@ final class JsonFile {
         }
     }
 
-    /**
-     * @param name for messages
-     */
+    /** {@code name}: for messages. */
     static JsonNode parse(String name, byte[] document) throws AuditException {
         try {
             return JSON.readTree(document);
@@ -42,10 +40,7 @@ final class JsonFile {
         }
     }
 
-    /**
-     * @return the text
-     * @throws AuditException when there is none, or an empty one
-     */
+    /** Returns the text. Throws {@link AuditException} when there is none, or an empty one. */
     static String text(String name, JsonNode object, String member) throws AuditException {
         JsonNode value = object.path(member);
         if (!value.isTextual() || value.textValue().isBlank()) {

@@ -26,9 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Replays a capture in time order through the product's own decoder, session, applier and index,
- * and asks the index before each request what the engine then said.
- *
- * <p>One thread, one capture per instance. The clock is that of the recording.
+ * and asks the index before each request what the engine then said. One thread, one capture per
+ * instance. The clock is that of the recording.
  */
 public final class CaptureReplay {
     private static final SourceSession.Timing NEVER =

@@ -9,19 +9,7 @@ import java.util.OptionalInt;
  * Finds the {@link Cause} of a difference from what the recording shows around the request. Pure;
  * one thread.
  */
-final class Causes {
-    private final Conversation conversation;
-    private final BlockTrace trace;
-    private final Profile profile;
-    private final int blockSize;
-
-    Causes(Conversation conversation, BlockTrace trace, Profile profile, int blockSize) {
-        this.conversation = conversation;
-        this.trace = trace;
-        this.profile = profile;
-        this.blockSize = blockSize;
-    }
-
+record Causes(Conversation conversation, BlockTrace trace, Profile profile, int blockSize) {
     Cause of(Exchange e, int[] prompt, int rank, int predicted, int reported) {
         boolean more = reported > predicted;
         if (more && fromPool(e, predicted, reported)) {

@@ -1,5 +1,3 @@
 /** Replays a recorded engine through the write path and compares predictions with its reports. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.capture;
-
-import org.jspecify.annotations.NullMarked;

@@ -6,11 +6,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/**
- * The operators' token of a gateway.
- *
- * @param from what it was read from, for messages
- */
+/** The operators' token of a gateway. {@code from}: what it was read from, for messages. */
 record AdminToken(String secret, String from) {
     private static final String FILE_VARIABLE = "WARMPATH_ADMIN_TOKEN_FILE";
     private static final String VARIABLE = "WARMPATH_ADMIN_TOKEN";

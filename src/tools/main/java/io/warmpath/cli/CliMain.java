@@ -25,11 +25,7 @@ public final class CliMain {
 
     private CliMain() {}
 
-    /**
-     * Runs one of {@link #COMMANDS} to its end.
-     *
-     * @return the exit code
-     */
+    /** Runs one of {@link #COMMANDS} to its end. Returns the exit code. */
     public static int run(String name, String[] args, Surroundings around) {
         Command command = command(name);
         try {

@@ -21,9 +21,7 @@ final class DecisionView {
 
     private DecisionView() {}
 
-    /**
-     * @param all every candidate and term; else the cheapest, and terms that differ
-     */
+    /** {@code all}: every candidate and term; else the cheapest, and terms that differ. */
     static void print(Page page, JsonNode decision, boolean all) {
         if (!decision.isObject()) {
             page.text("", "Details of this decision were not kept.", Tone.FAINT);

@@ -104,12 +104,9 @@ final class DrainCommand implements Command {
             if (!seen && looks == LOOKS_UNTIL_SEEN) {
                 throw new Trouble(
                         Trouble.REFUSED,
-                        "the gateway at "
-                                + call.gateway().base()
-                                + " does not show "
-                                + name
-                                + " as drained: where several gateways share this address, ask each"
-                                + " at its own.");
+                        ("the gateway at %s does not show %s as drained: where several"
+                                        + " gateways share this address, ask each at its own.")
+                                .formatted(call.gateway().base(), name));
             }
             if (drained && running != told) {
                 told = running;

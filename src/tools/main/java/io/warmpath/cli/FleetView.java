@@ -100,9 +100,7 @@ final class FleetView {
 
     /**
      * A line for each rank, those of workers that are not well first, then by name; the rest is
-     * counted in a line.
-     *
-     * @param most lines, without head and last line
+     * counted in a line. {@code most}: lines, without head and last line.
      */
     static void workers(Page page, JsonNode fleet, int most) {
         List<JsonNode> workers = new ArrayList<>();

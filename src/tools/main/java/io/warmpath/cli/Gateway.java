@@ -33,9 +33,7 @@ final class Gateway {
     private final String base;
     private final Optional<AdminToken> token;
 
-    /**
-     * @param base {@code http} or {@code https}, without a slash at its end
-     */
+    /** {@code base}: {@code http} or {@code https}, without a slash at its end. */
     Gateway(String base, Optional<AdminToken> token) {
         this.base = base;
         this.token = token;
@@ -86,9 +84,7 @@ final class Gateway {
         throw refused(method + " " + path.replaceFirst("\\?.*", ""), answer);
     }
 
-    /**
-     * @param json null for what is no JSON
-     */
+    /** {@code json}: null for what is no JSON. */
     private record Answer(int status, @Nullable JsonNode json, boolean empty) {
         JsonNode tree() {
             return json == null ? MissingNode.getInstance() : json;
@@ -176,13 +172,9 @@ final class Gateway {
         if (!error.isObject()) {
             return new Trouble(
                     Trouble.FAILED,
-                    "what answers at "
-                            + base
-                            + " is no Warmpath gateway: "
-                            + question
-                            + " got status "
-                            + status
-                            + " in another form.");
+                    ("what answers at %s is no Warmpath gateway: %s got status %s in another"
+                                    + " form.")
+                            .formatted(base, question, status));
         }
         if (status == FORBIDDEN) {
             return new Trouble(
@@ -203,11 +195,9 @@ final class Gateway {
         return unknown
                 ? new Trouble(
                         Trouble.FAILED,
-                        "the gateway at "
-                                + base
-                                + " does not know "
-                                + question
-                                + ": it is older than this terminal; update it.")
+                        ("the gateway at %s does not know %s: it is older than this"
+                                        + " terminal; update it.")
+                                .formatted(base, question))
                 : new Trouble(
                         Trouble.REFUSED, "the gateway answers with status " + status + ": " + said);
     }

@@ -12,11 +12,7 @@ interface Screen extends AutoCloseable {
     /** In place of what is there. */
     void show(List<String> lines);
 
-    /**
-     * Waits for a key.
-     *
-     * @return the character, or -1 when none came in that time
-     */
+    /** Waits for a key. Returns the character, or -1 when none came in that time. */
     int key(Duration most) throws InterruptedException;
 
     /** The terminal is as it was. */

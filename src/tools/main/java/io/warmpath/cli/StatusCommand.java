@@ -131,11 +131,10 @@ final class StatusCommand implements Command {
         if (heaviest != null && all > 0 && heaviest.hasNonNull("tenant")) {
             hour.add(
                     Span.of(
-                            "heaviest tenant "
-                                    + Words.text(heaviest.path("tenant"))
-                                    + " ("
-                                    + Words.percent(tokens(heaviest) / all)
-                                    + " of tokens)"));
+                            "heaviest tenant %s (%s of tokens)"
+                                    .formatted(
+                                            Words.text(heaviest.path("tenant")),
+                                            Words.percent(tokens(heaviest) / all))));
         }
     }
 

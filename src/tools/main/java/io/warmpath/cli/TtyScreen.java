@@ -37,9 +37,7 @@ final class TtyScreen implements Screen {
         lines = around.lines();
     }
 
-    /**
-     * @throws Trouble where there is no terminal, or no {@code stty}
-     */
+    /** Throws {@link Trouble} where there is no terminal, or no {@code stty}. */
     static TtyScreen open(Surroundings around) throws Trouble {
         TtyScreen screen;
         try {

@@ -45,9 +45,7 @@ record Verdict(Level level, List<String> sentences) {
         sentences = List.copyOf(sentences);
     }
 
-    /**
-     * @param fleet as {@code GET /fleet} answers
-     */
+    /** {@code fleet}: as {@code GET /fleet} answers. */
     static Verdict of(JsonNode fleet) {
         List<String> sentences = new ArrayList<>();
         fleet.path("gateway").path("degraded").forEach(s -> sentences.add(s.asText()));

@@ -111,16 +111,13 @@ final class WhyCommand implements Command {
         List<Span> spans = new ArrayList<>();
         spans.add(
                 new Span(
-                        "attempt "
-                                + Words.count(row.path("attempt"))
-                                + " ("
-                                + Words.text(row.path("cause"))
-                                + ") at "
-                                + Words.timeOfDay(row.path("time"))
-                                + " to "
-                                + Words.text(row.path("worker"))
-                                + " rank "
-                                + row.path("dp_rank").asInt(),
+                        "attempt %s (%s) at %s to %s rank %s"
+                                .formatted(
+                                        Words.count(row.path("attempt")),
+                                        Words.text(row.path("cause")),
+                                        Words.timeOfDay(row.path("time")),
+                                        Words.text(row.path("worker")),
+                                        row.path("dp_rank").asInt()),
                         Tone.STRONG));
         spans.add(outcome(row));
         if (row.path("queue_ms").asDouble() > 0) {

@@ -41,9 +41,7 @@ final class CapacitySearch {
         all = (double) flags.scenarios.size() * flags.seeds * flags.policies.size();
     }
 
-    /**
-     * @throws IllegalArgumentException when a workload keeps its limits at every rate
-     */
+    /** Throws {@link IllegalArgumentException} when a workload keeps its limits at every rate. */
     List<Capacity> find() {
         List<Capacity> found = new ArrayList<>();
         for (Scenario s : flags.scenarios) {
@@ -75,9 +73,7 @@ final class CapacitySearch {
 
     private record Found(double load, Capacity capacity) {}
 
-    /**
-     * @param step by which to go on while one side is not known; squared each time
-     */
+    /** {@code step}: by which to go on while one side is not known; squared each time. */
     private Found find(Cell from, Workload workload, double step) {
         Limits limits = flags.limits(from.scenario());
         String name = from.scenario().name();

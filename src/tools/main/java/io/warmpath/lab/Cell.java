@@ -40,10 +40,6 @@ public record Cell(
         return new Cell(scenario, policy, other, seed, lagMillis, replicas);
     }
 
-    int routers() {
-        return replicas.count();
-    }
-
     /** Starts at rate 1 come this many times as fast. */
     double rate() {
         return scenario.capacity() * load;

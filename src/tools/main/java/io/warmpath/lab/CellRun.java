@@ -24,9 +24,8 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one {@link Cell}. One thread, used once; equal cells give equal results.
- *
- * <p>First tokens and ends are seen at once, because answers are streamed through the router.
+ * Plays one {@link Cell}. One thread, used once; equal cells give equal results. First tokens and
+ * ends are seen at once, because answers are streamed through the router.
  */
 final class CellRun {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -154,9 +153,7 @@ final class CellRun {
         return observe(cell, workload, indexes, null).result(cell, Limits.of(cell.scenario()));
     }
 
-    /**
-     * @param why gets the reasons of those choices that it wants; null: nobody asks
-     */
+    /** {@code why}: gets the reasons of those choices that it wants; null: nobody asks. */
     static Observed observe(Cell cell, Workload workload, Indexes indexes, @Nullable Why why) {
         CellRun run = new CellRun(cell, workload, indexes, why);
         try {

@@ -129,10 +129,8 @@ final class Disagreements {
                 .ifPresent(
                         i -> {
                             throw new IllegalStateException(
-                                    "request "
-                                            + i
-                                            + " goes elsewhere when it is asked why: "
-                                            + cell);
+                                    "request %s goes elsewhere when it is asked why: %s"
+                                            .formatted(i, cell));
                         });
         return why;
     }

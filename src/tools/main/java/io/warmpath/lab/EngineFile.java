@@ -1,5 +1,6 @@
 package io.warmpath.lab;
 
+import io.warmpath.plot.Plain;
 import io.warmpath.sim.virtual.EngineModel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -214,11 +214,9 @@ final class EngineFile {
                 .forEach(
                         (key, value) ->
                                 out.append(
-                                        String.format(
-                                                Locale.ROOT,
+                                        Plain.plain(
                                                 "%-38s # %s%n",
-                                                key + ": " + plain(value),
-                                                about(key))));
+                                                key + ": " + plain(value), about(key))));
         return out.toString();
     }
 

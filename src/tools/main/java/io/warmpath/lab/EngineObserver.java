@@ -9,15 +9,7 @@ import io.warmpath.sim.virtual.IdList;
 import java.util.Arrays;
 
 /** What one engine does, told to the run. One thread. */
-final class EngineObserver implements EngineWatcher<Call> {
-    private final CellRun run;
-    private final int engine;
-
-    EngineObserver(CellRun run, int engine) {
-        this.run = run;
-        this.engine = engine;
-    }
-
+record EngineObserver(CellRun run, int engine) implements EngineWatcher<Call> {
     @Override
     public void firstToken(Call call) {
         run.firstToken(call);

@@ -9,6 +9,7 @@ import io.warmpath.lab.workload.Scenarios;
 import io.warmpath.lab.workload.Weaknesses;
 import io.warmpath.lab.workload.Workload;
 import io.warmpath.lab.workload.WorkloadFile;
+import io.warmpath.sim.FlagValues;
 import io.warmpath.sim.virtual.EngineModel;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,11 +18,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.DoublePredicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a command of the lab was told. Mutable while it is parsed, then only read. */
 final class LabFlags {
+    private static final Set<String> SWITCHES = Set.of("--quiet", "--closed", "--apart");
+
     boolean help;
     boolean quiet;
     List<Scenario> scenarios = new ArrayList<>();
@@ -82,33 +86,19 @@ final class LabFlags {
      */
     static LabFlags parse(List<String> args) {
         LabFlags flags = new LabFlags();
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < args.size(); i++) {
-            String arg = args.get(i);
-            if (!arg.startsWith("-")) {
-                names.add(arg);
-                continue;
-            }
-            switch (arg) {
-                case "--help", "-h" -> flags.help = true;
-                case "--quiet" -> flags.quiet = true;
-                case "--closed" -> flags.closed = true;
-                case "--apart" -> flags.apart = true;
-                default -> {
-                    int equals = arg.indexOf('=');
-                    String name = equals > 0 ? arg.substring(0, equals) : arg;
-                    String value;
-                    if (equals > 0) {
-                        value = arg.substring(equals + 1);
-                    } else if (i + 1 < args.size()) {
-                        value = args.get(++i);
-                    } else {
-                        throw new IllegalArgumentException(name + " needs a value");
-                    }
-                    flags.set(name, value);
-                }
-            }
-        }
+        FlagValues given = FlagValues.parse("warmpath lab", "", SWITCHES, args);
+        flags.help = given.asksForHelp();
+        flags.quiet = given.has("--quiet");
+        flags.closed = given.has("--closed");
+        flags.apart = given.has("--apart");
+        given.given()
+                .forEach(
+                        (name, values) -> {
+                            if (!SWITCHES.contains(name) && !name.equals("--help")) {
+                                values.forEach(value -> flags.set(name, value));
+                            }
+                        });
+        List<String> names = given.words();
         names.forEach(name -> flags.scenarios.addAll(flags.scenarios(name)));
         flags.logs.forEach(log -> flags.scenarios.add(flags.ofLog(log)));
         if (!flags.logs.isEmpty() && names.isEmpty() && !flags.loadsSaid) {

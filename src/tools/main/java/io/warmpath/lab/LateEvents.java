@@ -7,10 +7,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * Cache events on their way to the router. One thread.
- *
- * <p>All take the same time, so they arrive in the order in which they happened. A router looks at
- * its index only when it decides; what has arrived until then is handed over as one batch.
+ * Cache events on their way to the router. One thread. All take the same time, so they arrive in
+ * the order in which they happened. A router looks at its index only when it decides; what has
+ * arrived until then is handed over as one batch.
  */
 final class LateEvents {
     private final long lagNanos;

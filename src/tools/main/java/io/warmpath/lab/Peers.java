@@ -10,11 +10,10 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
- * What routers tell each other of their requests. One thread.
- *
- * <p>Every message takes the same time, so they arrive in their order. While the line is cut they
- * are lost; after {@link Replicas#limitMillis}, or when the line is back, everybody forgets what
- * the others had running and begins anew.
+ * What routers tell each other of their requests. One thread. Every message takes the same time, so
+ * they arrive in their order. While the line is cut they are lost; after {@link
+ * Replicas#limitMillis}, or when the line is back, everybody forgets what the others had running
+ * and begins anew.
  */
 final class Peers {
     private static final double NANOS_PER_MILLI = 1e6;

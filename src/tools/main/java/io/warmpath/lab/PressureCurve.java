@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
@@ -7,7 +9,6 @@ import io.warmpath.lab.workload.Workload;
 import io.warmpath.routing.rates.FleetPressure;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What a gateway takes the pressure of its fleet to be, below, at and above the rate from which on
@@ -39,10 +40,7 @@ final class PressureCurve {
         }
     }
 
-    /**
-     * @param edge from this load on queues grow
-     * @param points at parts of it
-     */
+    /** {@code edge}: from this load on queues grow. {@code points}: at parts of it. */
     record Found(double edge, List<Point> points) {
         /** The part of the edge at which the pressure is 1, between the points nearest to it. */
         double one() {
@@ -118,8 +116,7 @@ final class PressureCurve {
     static String text(Scenario scenario, Found found) {
         StringBuilder text =
                 new StringBuilder(
-                        String.format(
-                                Locale.ROOT,
+                        plain(
                                 "%s: queues grow from %.3g/s on, the pressure is 1 at %.2f of it%n"
                                         + "%8s %8s %8s %8s %8s %8s %8s%n",
                                 scenario.name(),
@@ -136,8 +133,7 @@ final class PressureCurve {
             Point at = found.points().get(i);
             FleetPressure p = at.pressure();
             text.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "%8.2f %8.3f %8.3f %8.3f %8.3f %8.3f %7.1f%%%n",
                             PARTS[i],
                             p.value(),

@@ -1,5 +1,7 @@
 package io.warmpath.lab;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.function.LongSupplier;
@@ -13,19 +15,14 @@ final class Progress {
     private final LongSupplier nanoTime;
     private final long began;
 
-    /**
-     * @param to null: nothing is shown
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code to}: null: nothing is shown. {@code nanoTime}: as {@link System#nanoTime}. */
     Progress(@Nullable PrintStream to, LongSupplier nanoTime) {
         this.to = to;
         this.nanoTime = nanoTime;
         this.began = nanoTime.getAsLong();
     }
 
-    /**
-     * @param done of {@code all}; in whatever unit, as long as equal parts take equal time
-     */
+    /** {@code done}: of {@code all}; in whatever unit, as long as equal parts take equal time. */
     void show(double done, double all, String what) {
         if (to == null) {
             return;
@@ -33,8 +30,7 @@ final class Progress {
         double part = Math.min(1, done / all);
         double seconds = (nanoTime.getAsLong() - began) / 1e9;
         int filled = (int) (part * WIDTH);
-        String left =
-                part > 0 ? String.format(Locale.ROOT, "%.0f s left", seconds / part - seconds) : "";
+        String left = part > 0 ? plain("%.0f s left", seconds / part - seconds) : "";
         to.printf(
                 Locale.ROOT,
                 "\r[%s%s] %3.0f %%  %-12s %-34.34s",

@@ -1,11 +1,12 @@
 package io.warmpath.lab;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.policy.Indexes;
 import io.warmpath.lab.policy.PolicyCatalog;
 import io.warmpath.lab.workload.Scenario;
 import io.warmpath.lab.workload.Workload;
 import java.util.Comparator;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -129,11 +130,8 @@ final class Roles {
     }
 
     private static String figures(Result r) {
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "mean TTFT %.0f ms, mean ITL %.1f ms, goodput %.2f/s",
-                r.ttft().mean(),
-                r.itl().mean(),
-                r.goodPerSecond());
+                r.ttft().mean(), r.itl().mean(), r.goodPerSecond());
     }
 }

@@ -24,9 +24,7 @@ final class Size {
         this.progress = progress;
     }
 
-    /**
-     * @throws IllegalArgumentException when 1,024 are not enough
-     */
+    /** Throws {@link IllegalArgumentException} when 1,024 are not enough. */
     Found find(Scenario scenario, PolicyCatalog.Named policy, double load) {
         Workload workload = scenario.draw().apply(1);
         int fails = 0;

@@ -22,9 +22,7 @@ public record Spread(double mean, double p50, double p90, double p95, double p99
                 sum / count, at(sorted, 0.5), at(sorted, 0.9), at(sorted, 0.95), at(sorted, 0.99));
     }
 
-    /**
-     * @throws IllegalArgumentException when it is none of {@link #PERCENTILES}
-     */
+    /** Throws {@link IllegalArgumentException} when it is none of {@link #PERCENTILES}. */
     public double percentile(int of) {
         return switch (of) {
             case 50 -> p50;

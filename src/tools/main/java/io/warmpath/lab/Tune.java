@@ -20,10 +20,9 @@ import java.util.SplittableRandom;
 
 /**
  * Searches weights on the first conversations of the workloads, then plays the rest with them and
- * beside them. One thread, used once; equal flags give equal reports.
- *
- * <p>A cell is a scenario, a load and a seed. Training has seeds 1 to N, the held-back part the N
- * after them; each seed is another draw of four fifths of the conversations, at the rate of all.
+ * beside them. One thread, used once; equal flags give equal reports. A cell is a scenario, a load
+ * and a seed. Training has seeds 1 to N, the held-back part the N after them; each seed is another
+ * draw of four fifths of the conversations, at the rate of all.
  */
 final class Tune {
     /** What to make small. */
@@ -87,10 +86,8 @@ final class Tune {
             if (!s.model().equals(first.model())
                     || (s.hostFactor() > 0) != first.hostFactor() > 0) {
                 throw new IllegalArgumentException(
-                        first.name()
-                                + " and "
-                                + s.name()
-                                + " have other engines; tune one kind at a time");
+                        "%s and %s have other engines; tune one kind at a time"
+                                .formatted(first.name(), s.name()));
             }
         }
         priors = PolicyCatalog.priors(first.model());
@@ -136,14 +133,13 @@ final class Tune {
             int tokens = workload(c, true).blockTokens();
             if (tokens != first && flags.tuned.equals("kv")) {
                 throw new IllegalArgumentException(
-                        cells.getFirst().scenario().name()
-                                + " has blocks of "
-                                + first
-                                + " tokens and "
-                                + c.scenario().name()
-                                + " of "
-                                + tokens
-                                + "; weights in blocks belong to one size");
+                        ("%s has blocks of %s tokens and %s of %s; weights in blocks belong"
+                                        + " to one size")
+                                .formatted(
+                                        cells.getFirst().scenario().name(),
+                                        first,
+                                        c.scenario().name(),
+                                        tokens));
             }
         }
         return first;

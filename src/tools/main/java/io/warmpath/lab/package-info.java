@@ -1,5 +1,3 @@
 /** The lab: routing policies before a fleet of virtual engines. Nothing of the product uses it. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.lab;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,7 @@
 package io.warmpath.plot;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.Formatter;
 import java.util.List;
 import java.util.Locale;
@@ -33,16 +35,12 @@ public final class Bars {
      */
     public record Bar(String name, double low, double value, double high, String note) {}
 
-    /**
-     * @param names of the legend, different ones
-     */
+    /** {@code names}: of the legend, different ones. */
     public Bars(List<String> names) {
         this.names = List.copyOf(names);
     }
 
-    /**
-     * @throws IllegalArgumentException when a bar's name is not in the legend
-     */
+    /** Throws {@link IllegalArgumentException} when a bar's name is not in the legend. */
     public void panel(String title, String about, List<Bar> bars) {
         int left = panels++ * PANEL;
         double most = bars.stream().mapToDouble(Bar::high).max().orElse(0);
@@ -123,6 +121,6 @@ public final class Bars {
 
     private static String number(double value) {
         int digits = value == Math.rint(value) || value >= 100 ? 0 : value >= 10 ? 1 : 2;
-        return String.format(Locale.ROOT, "%." + digits + "f", value);
+        return plain("%." + digits + "f", value);
     }
 }

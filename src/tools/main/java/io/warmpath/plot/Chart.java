@@ -1,8 +1,9 @@
 package io.warmpath.plot;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Lines over a common x axis as SVG, with a legend; styled by {@link Svg#STYLE}. One thread, used
@@ -23,17 +24,13 @@ public final class Chart {
     private final List<double[]> lines = new ArrayList<>();
     private double most;
 
-    /**
-     * @param x ascending
-     */
+    /** {@code x}: ascending. */
     public Chart(String title, double... x) {
         this.title = title;
         this.x = x;
     }
 
-    /**
-     * @param y as many as there are x
-     */
+    /** {@code y}: as many as there are x. */
     public void line(String name, double... y) {
         names.add(name);
         lines.add(y);
@@ -46,21 +43,15 @@ public final class Chart {
         StringBuilder out = new StringBuilder();
         int legend = 14 * Math.ceilDiv(names.size(), 3);
         out.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "<svg viewBox=\"0 0 %d %d\" width=\"%d\"><text x=\"%d\" y=\"16\""
                                 + " class=\"t\">%s</text>",
-                        WIDTH,
-                        HEIGHT + legend,
-                        WIDTH,
-                        LEFT,
-                        Svg.text(title)));
+                        WIDTH, HEIGHT + legend, WIDTH, LEFT, Svg.text(title)));
         double top = most == 0 ? 1 : most;
         for (int i = 0; i <= TICKS; i++) {
             double value = top * i / TICKS;
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<path class=\"g\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\""
                                     + " class=\"y\">%s</text>",
                             LEFT,
@@ -72,25 +63,19 @@ public final class Chart {
         }
         for (int i = 0; i < x.length; i += Math.max(1, x.length / 6)) {
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<text x=\"%.1f\" y=\"%d\" class=\"x\">%s</text>",
-                            x(i),
-                            HEIGHT - 8,
-                            number(x[i])));
+                            x(i), HEIGHT - 8, number(x[i])));
         }
         for (int s = 0; s < lines.size(); s++) {
             StringBuilder path = new StringBuilder();
             StringBuilder dots = new StringBuilder();
             for (int i = 0; i < x.length; i++) {
                 path.append(i == 0 ? 'M' : 'L')
-                        .append(
-                                String.format(
-                                        Locale.ROOT, "%.1f %.1f", x(i), y(lines.get(s)[i], top)));
+                        .append(plain("%.1f %.1f", x(i), y(lines.get(s)[i], top)));
                 if (x.length < 12) {
                     dots.append(
-                            String.format(
-                                    Locale.ROOT,
+                            plain(
                                     "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\">"
                                             + "<title>%s: %s</title></circle>",
                                     x(i),
@@ -101,15 +86,11 @@ public final class Chart {
                 }
             }
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<path d=\"%s\" fill=\"none\" stroke=\"%s\"/>%s",
-                            path,
-                            Svg.colour(s),
-                            dots));
+                            path, Svg.colour(s), dots));
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<text x=\"%d\" y=\"%d\" class=\"l\" fill=\"%s\">%s</text>",
                             LEFT + (s % 3) * 120,
                             HEIGHT + 8 + 14 * (s / 3),
@@ -131,7 +112,7 @@ public final class Chart {
 
     private static String number(double value) {
         return value != Math.rint(value) && Math.abs(value) < 10
-                ? String.format(Locale.ROOT, "%.2f", value)
-                : String.format(Locale.ROOT, "%.0f", value);
+                ? plain("%.2f", value)
+                : plain("%.0f", value);
     }
 }

@@ -37,11 +37,7 @@ public final class Svg {
                 .replace("\"", "&quot;");
     }
 
-    /**
-     * One of many that are easy to tell apart.
-     *
-     * @param number from 0
-     */
+    /** One of many that are easy to tell apart. {@code number}: from 0. */
     public static String colour(int number) {
         return "hsl(" + number * 137 % 360 + " 65% 40%)";
     }

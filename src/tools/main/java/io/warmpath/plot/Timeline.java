@@ -1,8 +1,9 @@
 package io.warmpath.plot;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Who did what when, as SVG: a row for each actor, a bar for each piece of work, full while it is
@@ -33,17 +34,13 @@ public final class Timeline {
      */
     public record Bar(double from, double begun, double until, int colour, String label) {}
 
-    /**
-     * @param seconds length of the axis, above 0
-     */
+    /** {@code seconds}: length of the axis, above 0. */
     public Timeline(String title, double seconds) {
         this.title = title;
         this.seconds = seconds;
     }
 
-    /**
-     * @param bars in the order in which they start
-     */
+    /** {@code bars}: in the order in which they start. */
     public void row(String name, List<Bar> bars) {
         List<Double> free = new ArrayList<>(); // by lane: from when on
         for (Bar bar : bars) {
@@ -60,8 +57,7 @@ public final class Timeline {
         }
         int height = Math.max(1, free.size()) * LANE;
         marks.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "<text x=\"%d\" y=\"%d\" class=\"y\">%s</text>"
                                 + "<path class=\"g\" d=\"M%d %dH%d\"/>%n",
                         LEFT - 4,
@@ -76,8 +72,7 @@ public final class Timeline {
     private void draw(Bar bar, int top) {
         String colour = bar.colour() < 0 ? "#999" : Svg.colour(bar.colour());
         marks.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "<g fill=\"%s\"><title>%s</title>"
                                 + "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>"
                                 + "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\""
@@ -97,24 +92,16 @@ public final class Timeline {
     public String svg() {
         StringBuilder out = new StringBuilder();
         out.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "<svg viewBox=\"0 0 %d %d\" width=\"%d\"><text x=\"%d\" y=\"15\""
                                 + " class=\"t\">%s</text>%n",
-                        WIDTH,
-                        y + BOTTOM,
-                        WIDTH,
-                        LEFT,
-                        Svg.text(title)));
+                        WIDTH, y + BOTTOM, WIDTH, LEFT, Svg.text(title)));
         for (int i = 0; i <= TICKS; i++) {
             double at = seconds * i / TICKS;
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<text x=\"%.1f\" y=\"%d\" class=\"x\">%.1f s</text>%n",
-                            Math.min(x(at), WIDTH - RIGHT - 12.0),
-                            y + BOTTOM - 6,
-                            at));
+                            Math.min(x(at), WIDTH - RIGHT - 12.0), y + BOTTOM - 6, at));
         }
         return out.append(marks).append("</svg>").toString();
     }

@@ -1,5 +1,3 @@
 /** Plots as SVG, for pages that need nothing else. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.plot;
-
-import org.jspecify.annotations.NullMarked;

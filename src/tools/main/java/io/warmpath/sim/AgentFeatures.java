@@ -59,9 +59,7 @@ public record AgentFeatures(
                 maxPinnedRatio);
     }
 
-    /**
-     * @param lowFirst lower values come first
-     */
+    /** {@code lowFirst}: lower values come first. */
     public AgentFeatures withPriorityScheduling(boolean lowFirst) {
         return new AgentFeatures(
                 streamingSessions, radixSessions, true, lowFirst, priorityEviction, maxPinnedRatio);
@@ -77,9 +75,7 @@ public record AgentFeatures(
                 maxPinnedRatio);
     }
 
-    /**
-     * @param ratio of host memory
-     */
+    /** {@code ratio}: of host memory. */
     public AgentFeatures withPins(double ratio) {
         return new AgentFeatures(
                 streamingSessions,

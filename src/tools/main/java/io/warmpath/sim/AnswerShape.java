@@ -3,9 +3,8 @@ package io.warmpath.sim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How an engine writes its answers. Implementations are stateless; texts come in unescaped.
- *
- * <p>Checked against answers recorded from the engines: same keys, same order of events.
+ * How an engine writes its answers. Implementations are stateless; texts come in unescaped. Checked
+ * against answers recorded from the engines: same keys, same order of events.
  */
 interface AnswerShape {
     /**
@@ -20,9 +19,7 @@ interface AnswerShape {
             boolean chat,
             int @Nullable [] promptIds) {}
 
-    /**
-     * @param cached prompt tokens that came from the cache
-     */
+    /** {@code cached}: prompt tokens that came from the cache. */
     record Usage(int prompt, int completion, int cached) {}
 
     /** Why an answer ended. */
@@ -101,14 +98,13 @@ interface AnswerShape {
 
     /** The members of an error, which engines wrap differently. */
     static String errorMembers(int status, String type, String message, @Nullable String param) {
-        return "\"message\":"
-                + quoted(message)
-                + ",\"type\":"
-                + quoted(type)
-                + ",\"param\":"
-                + (param == null ? "null" : quoted(param))
-                + ",\"code\":"
-                + status;
+        return """
+                "message":%s,"type":%s,"param":%s,"code":%s"""
+                .formatted(
+                        quoted(message),
+                        quoted(type),
+                        param == null ? "null" : quoted(param),
+                        status);
     }
 
     /** Object name of a stream's events. */

@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 /** How an engine's template writes a chat: the text that is tokenised. Stateless. */
 @FunctionalInterface
 public interface ChatText {
-    /**
-     * @param request body of {@code /v1/chat/completions}
-     */
+    /** {@code request}: body of {@code /v1/chat/completions}. */
     String of(JsonNode request);
 }

@@ -8,22 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Chats to the text that is tokenised. Engine's thread only. */
-final class Chats {
-    private final String partJoint;
-    private final @Nullable ChatText template;
-    private final Faults faults;
-
-    /**
-     * @param partJoint what stands between the text parts of one message
-     * @param template null: ChatML, which ignores tools
-     */
-    Chats(String partJoint, @Nullable ChatText template, Faults faults) {
-        this.partJoint = partJoint;
-        this.template = template;
-        this.faults = faults;
-    }
-
+/**
+ * Chats to the text that is tokenised. Engine's thread only.
+ *
+ * @param partJoint what stands between the text parts of one message
+ * @param template null: ChatML, which ignores tools
+ */
+record Chats(String partJoint, @Nullable ChatText template, Faults faults) {
     /** The messages of {@code body} as the template writes them. */
     Prompt.Text prompt(JsonNode body) throws Malformed {
         JsonNode messages = body.path("messages");

@@ -77,9 +77,7 @@ record CompletionRequest(
         }
     }
 
-    /**
-     * @param chats how chats become text
-     */
+    /** {@code chats}: how chats become text. */
     static CompletionRequest parse(JsonNode body, Form form, String ownModel, Chats chats)
             throws Malformed {
         if (!body.isObject()) {
@@ -273,10 +271,8 @@ record CompletionRequest(
                     || id.longValue() < 0
                     || id.longValue() > 0xffffffffL) {
                 throw new Malformed(
-                        field
-                                + "["
-                                + i
-                                + "] must be a token id; batches of prompts are not served.");
+                        "%s[%s] must be a token id; batches of prompts are not served."
+                                .formatted(field, i));
             }
             tokens[i] = (int) id.longValue();
         }

@@ -98,11 +98,10 @@ final class Completions {
                         shape.error(
                                 404,
                                 "NotFoundError",
-                                "The model `"
-                                        + request.model()
-                                        + "` does not exist. Valid aliases: "
-                                        + String.join(", ", options.models())
-                                        + ".",
+                                "The model `%s` does not exist. Valid aliases: %s."
+                                        .formatted(
+                                                request.model(),
+                                                String.join(", ", options.models())),
                                 "model"));
                 return;
             }
@@ -347,11 +346,8 @@ final class Completions {
         if (asked != null) {
             if (asked < 0 || asked >= ranks.size()) {
                 throw new Malformed(
-                        "data-parallel rank "
-                                + asked
-                                + " does not exist; this engine has "
-                                + ranks.size()
-                                + ".");
+                        "data-parallel rank %s does not exist; this engine has %s."
+                                .formatted(asked, ranks.size()));
             }
             return ranks.get(asked);
         }
@@ -408,19 +404,13 @@ final class Completions {
     private String tooLong(int length) {
         int max = options.maxModelLength();
         return options.wire().sglang()
-                ? "The input ("
-                        + length
-                        + " tokens) is longer than the model's context length ("
-                        + max
-                        + " tokens)."
-                : "This model's maximum context length is "
-                        + max
-                        + " tokens. However, your prompt contains "
-                        + length
-                        + " input tokens, which exceeds this limit even without any output tokens."
-                        + " Please reduce the length of the input prompt. (parameter=input_tokens,"
-                        + " value="
-                        + length
-                        + ")";
+                ? ("The input (%s tokens) is longer than the model's context length (%s"
+                                + " tokens).")
+                        .formatted(length, max)
+                : ("This model's maximum context length is %s tokens. However, your prompt"
+                                + " contains %s input tokens, which exceeds this limit even without"
+                                + " any output tokens. Please reduce the length of the input"
+                                + " prompt. (parameter=input_tokens, value=%s)")
+                        .formatted(max, length, length);
     }
 }

@@ -30,23 +30,12 @@ import java.util.function.Supplier;
  *   <li>{@code /sim/template?start=TEXT}: prompts of chats begin with this text; none ends it
  * </ul>
  */
-final class ControlApi {
+record ControlApi(
+        Faults faults, List<Rank> ranks, Supplier<SimStats> stats, EngineApi.Death death) {
     private static final ObjectMapper JSON =
             JsonMapper.builder()
                     .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
                     .build();
-
-    private final Faults faults;
-    private final List<Rank> ranks;
-    private final Supplier<SimStats> stats;
-    private final EngineApi.Death death;
-
-    ControlApi(Faults faults, List<Rank> ranks, Supplier<SimStats> stats, EngineApi.Death death) {
-        this.faults = faults;
-        this.ranks = ranks;
-        this.stats = stats;
-        this.death = death;
-    }
 
     /** False when the path is not one of these. */
     boolean handle(SimExchange exchange) {

@@ -20,10 +20,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which path of a simulated engine does what. Engine's thread only.
- *
- * <p>Answers are made in {@link Completions}, what an engine says of itself in {@link EngineInfo},
- * the fault switches in {@link ControlApi}.
+ * Which path of a simulated engine does what. Engine's thread only. Answers are made in {@link
+ * Completions}, what an engine says of itself in {@link EngineInfo}, the fault switches in {@link
+ * ControlApi}.
  */
 final class EngineApi {
     /** What a real one sleeps, idle or not, before it answers /health. */
@@ -233,13 +232,13 @@ final class EngineApi {
                     ids ->
                             exchange.json(
                                     200,
-                                    "{\"count\":"
-                                            + ids.length
-                                            + ",\"max_model_len\":"
-                                            + options.maxModelLength()
-                                            + ",\"tokens\":"
-                                            + Arrays.toString(ids).replace(" ", "")
-                                            + ",\"token_strs\":null}"));
+                                    """
+                                            {"count":%s,"max_model_len":%s,"tokens":%s,\
+                                            "token_strs":null}"""
+                                            .formatted(
+                                                    ids.length,
+                                                    options.maxModelLength(),
+                                                    Arrays.toString(ids).replace(" ", ""))));
         } catch (Malformed e) {
             reject(exchange, e.text(), null);
         }

@@ -37,17 +37,16 @@ final class EngineInfo {
         for (String model : options.models()) {
             String name = AnswerShape.quoted(model);
             data.add(
-                    "{\"id\":"
-                            + name
-                            + ",\"object\":\"model\",\"created\":"
-                            + createdSeconds
-                            + ",\"owned_by\":"
-                            + (sglang ? "\"sglang\"" : "\"vllm\"")
-                            + ",\"root\":"
-                            + name
-                            + ",\"parent\":null,\"max_model_len\":"
-                            + options.maxModelLength()
-                            + (sglang ? "}" : permission()));
+                    """
+                            {"id":%s,"object":"model","created":%s,"owned_by":%s,\
+                            "root":%s,"parent":null,"max_model_len":%s%s"""
+                            .formatted(
+                                    name,
+                                    createdSeconds,
+                                    sglang ? "\"sglang\"" : "\"vllm\"",
+                                    name,
+                                    options.maxModelLength(),
+                                    sglang ? "}" : permission()));
         }
         return data.toString();
     }
@@ -67,43 +66,35 @@ final class EngineInfo {
         StringJoiner states = new StringJoiner(",", "[", "]");
         for (int r = 0; r < ranks.size(); r++) {
             states.add(
-                    "{\"effective_max_running_requests_per_dp\":"
-                            + options.maxBatch()
-                            + ",\"memory_usage\":{\"token_capacity\":"
-                            + tokens
-                            + "}}");
+                    """
+                            {"effective_max_running_requests_per_dp":%s,\
+                            "memory_usage":{"token_capacity":%s}}"""
+                            .formatted(options.maxBatch(), tokens));
         }
         String model = AnswerShape.quoted(options.models().getFirst());
-        return "{\"version\":\""
-                + SGLANG_VERSION
-                + "\",\"kv_events\":{\"publisher\":\"zmq\",\"endpoint_host\":"
-                + AnswerShape.quoted(eventHost())
-                + ",\"endpoint_port_base\":"
-                + eventsPort
-                + ",\"topic\":"
-                + AnswerShape.quoted(options.topic())
-                + ",\"block_size\":"
-                + options.blockSize()
-                + ",\"dp_size\":"
-                + options.ranks()
-                + ",\"replay_endpoint_port_base\":"
-                + replayPort
-                + "},\"page_size\":"
-                + options.blockSize()
-                + ",\"max_total_num_tokens\":"
-                + tokens
-                + ",\"dp_size\":"
-                + options.ranks()
-                + ",\"tp_size\":1,\"served_model_name\":"
-                + model
-                + ",\"model_path\":"
-                + model
-                + hierarchy()
-                + agents()
-                + disaggregation()
-                + ",\"internal_states\":"
-                + states
-                + "}";
+        return """
+                {"version":"%s","kv_events":{"publisher":"zmq","endpoint_host":%s,\
+                "endpoint_port_base":%s,"topic":%s,"block_size":%s,"dp_size":%s,\
+                "replay_endpoint_port_base":%s},"page_size":%s,\
+                "max_total_num_tokens":%s,"dp_size":%s,"tp_size":1,\
+                "served_model_name":%s,"model_path":%s%s%s%s,"internal_states":%s}"""
+                .formatted(
+                        SGLANG_VERSION,
+                        AnswerShape.quoted(eventHost()),
+                        eventsPort,
+                        AnswerShape.quoted(options.topic()),
+                        options.blockSize(),
+                        options.ranks(),
+                        replayPort,
+                        options.blockSize(),
+                        tokens,
+                        options.ranks(),
+                        model,
+                        model,
+                        hierarchy(),
+                        agents(),
+                        disaggregation(),
+                        states);
     }
 
     /** Of a server that decodes, that it keeps no prefixes too. */
@@ -113,30 +104,31 @@ final class EngineInfo {
             return ",\"disaggregation_mode\":\"null\"";
         }
         boolean decodes = d.mode() == Disaggregation.Mode.DECODE;
-        return ",\"disable_radix_cache\":"
-                + decodes
-                + ",\"load_balance_method\":\""
-                + (decodes ? "round_robin" : "follow_bootstrap_room")
-                + "\",\"disaggregation_mode\":\""
-                + (decodes ? "decode" : "prefill")
-                + "\",\"disaggregation_transfer_backend\":\"mooncake\","
-                + "\"disaggregation_bootstrap_port\":"
-                + bootstrapPort;
+        return """
+                ,"disable_radix_cache":%s,"load_balance_method":"%s",\
+                "disaggregation_mode":"%s",\
+                "disaggregation_transfer_backend":"mooncake",\
+                "disaggregation_bootstrap_port":%s"""
+                .formatted(
+                        decodes,
+                        decodes ? "round_robin" : "follow_bootstrap_room",
+                        decodes ? "decode" : "prefill",
+                        bootstrapPort);
     }
 
     /** The arguments of a server for agents. */
     private String agents() {
         AgentFeatures a = options.agents();
-        return ",\"enable_streaming_session\":"
-                + a.streamingSessions()
-                + ",\"enable_session_radix_cache\":"
-                + a.radixSessions()
-                + ",\"enable_priority_scheduling\":"
-                + a.priorityScheduling()
-                + ",\"schedule_low_priority_values_first\":"
-                + a.lowValuesFirst()
-                + ",\"radix_eviction_policy\":"
-                + (a.priorityEviction() ? "\"priority\"" : "\"lru\"");
+        return """
+                ,"enable_streaming_session":%s,"enable_session_radix_cache":%s,\
+                "enable_priority_scheduling":%s,\
+                "schedule_low_priority_values_first":%s,"radix_eviction_policy":%s"""
+                .formatted(
+                        a.streamingSessions(),
+                        a.radixSessions(),
+                        a.priorityScheduling(),
+                        a.lowValuesFirst(),
+                        a.priorityEviction() ? "\"priority\"" : "\"lru\"");
     }
 
     /** The arguments of a server with memory below its GPU's. */
@@ -151,11 +143,10 @@ final class EngineInfo {
                         : ",\"pp_size\":1,\"hicache_storage_backend\":\"mooncake\","
                                 + "\"hicache_storage_backend_extra_config\":"
                                 + AnswerShape.quoted(
-                                        "{\"master_server_address\":\""
-                                                + pool.host()
-                                                + ":50051\",\"master_metrics_port\":"
-                                                + pool.port()
-                                                + "}"));
+                                        """
+                                                {"master_server_address":"%s:50051",\
+                                                "master_metrics_port":%s}"""
+                                                .formatted(pool.host(), pool.port())));
     }
 
     /** vLLM's {@code /kv_event_sources}: one entry per rank. */

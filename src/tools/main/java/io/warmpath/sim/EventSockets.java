@@ -42,15 +42,8 @@ record EventSockets(int base, List<ZMQ.Socket> sockets) {
                 bound.forEach(ZMQ.Socket::close);
                 if (port != 0) {
                     throw new IOException(
-                            "cannot bind event ports "
-                                    + port
-                                    + " to "
-                                    + (port + ranks - 1)
-                                    + " on "
-                                    + host
-                                    + ": "
-                                    + e.getMessage()
-                                    + "; choose other ports",
+                            "cannot bind event ports %s to %s on %s: %s; choose other ports"
+                                    .formatted(port, port + ranks - 1, host, e.getMessage()),
                             e);
                 }
             }

@@ -3,9 +3,8 @@ package io.warmpath.sim;
 import java.time.Duration;
 
 /**
- * What is to go wrong on purpose. Engine's thread only.
- *
- * <p>Set by the control API; each fault names how often it strikes.
+ * What is to go wrong on purpose. Engine's thread only. Set by the control API; each fault names
+ * how often it strikes.
  */
 final class Faults {
     private static final int FOREVER = -1;
@@ -60,11 +59,7 @@ final class Faults {
         return retryAfterSeconds;
     }
 
-    /**
-     * The next answer breaks off.
-     *
-     * @param chunks events that are still sent
-     */
+    /** The next answer breaks off. {@code chunks}: events that are still sent. */
     void dieAfter(int chunks, End how) {
         chunksBeforeDeath = chunks;
         end = how;

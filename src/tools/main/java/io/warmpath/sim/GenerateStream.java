@@ -1,11 +1,12 @@
 package io.warmpath.sim;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.http.SimExchange;
 import io.warmpath.sim.model.AnswerWriter;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Locale;
 
 /**
  * One answer of SGLang's {@code /generate}, 0.5.23: each event repeats all text and ids so far, or,
@@ -142,7 +143,7 @@ final class GenerateStream implements Sequence.Listener {
 
     private static void time(StringBuilder json, String name, Instant at) {
         json.append(",\"").append(name).append("\":");
-        json.append(String.format(Locale.ROOT, "%.6f", at.toEpochMilli() / 1e3));
+        json.append(plain("%.6f", at.toEpochMilli() / 1e3));
     }
 
     private static double seconds(Instant from, Instant to) {

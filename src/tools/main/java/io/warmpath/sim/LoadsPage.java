@@ -1,34 +1,24 @@
 package io.warmpath.sim;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.http.SimExchange;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only. */
-final class LoadsPage {
+/**
+ * SGLang's {@code GET /v1/loads}, as JSON: how busy each rank is. Engine's thread only.
+ *
+ * @param rooms in which halves of requests are
+ */
+record LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock, IntSupplier rooms) {
     private static final Set<String> SECTIONS =
             Set.of("core", "memory", "spec", "lora", "disagg", "queues", "all");
-
-    private final SimOptions options;
-    private final List<Rank> ranks;
-    private final IntSupplier rooms;
-    private final InstantSource clock;
-
-    /**
-     * @param rooms in which halves of requests are
-     */
-    LoadsPage(SimOptions options, List<Rank> ranks, InstantSource clock, IntSupplier rooms) {
-        this.options = options;
-        this.ranks = ranks;
-        this.rooms = rooms;
-        this.clock = clock;
-    }
 
     void answer(SimExchange exchange) {
         String wanted = exchange.param("include");
@@ -54,13 +44,10 @@ final class LoadsPage {
                 loads.add(load(r, sections, now));
             }
         }
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "{\"timestamp\":%.3f,\"version\":\"%s\",\"accelerator\":\"simulated\","
                         + "\"num_accelerators\":1,\"loads\":%s}",
-                now,
-                EngineInfo.SGLANG_VERSION,
-                loads);
+                now, EngineInfo.SGLANG_VERSION, loads);
     }
 
     private String load(int number, Set<String> sections, double now) {
@@ -70,8 +57,7 @@ final class LoadsPage {
         long queried = rank.scheduler().counters().queriedTokens();
         StringBuilder json = new StringBuilder(512);
         json.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "{\"dp_rank\":%d,\"timestamp\":%.3f,\"num_running_reqs\":%d,"
                                 + "\"num_waiting_reqs\":%d,\"num_used_tokens\":%d,"
                                 + "\"num_total_tokens\":%d,\"max_total_num_tokens\":%d,"
@@ -102,8 +88,7 @@ final class LoadsPage {
         if (d != null && (all || sections.contains("disagg"))) {
             boolean decodes = d.mode() == Disaggregation.Mode.DECODE;
             json.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             ",\"disaggregation\":{\"mode\":\"%s\","
                                     + "\"prefill_bootstrap_queue_reqs\":%d,"
                                     + "\"prefill_inflight_queue_reqs\":0,"

@@ -6,13 +6,7 @@ import io.warmpath.sim.engine.Timers;
 import java.util.concurrent.TimeUnit;
 
 /** Real time on the engine's event loop. */
-final class LoopTimers implements Timers {
-    private final EventLoop loop;
-
-    LoopTimers(EventLoop loop) {
-        this.loop = loop;
-    }
-
+record LoopTimers(EventLoop loop) implements Timers {
     @Override
     public long nanoTime() {
         return System.nanoTime();

@@ -73,12 +73,11 @@ final class PinApi {
                                 : "prefix partially pinned; " + rejected;
         exchange.json(
                 pinned == 0 ? 400 : 200,
-                "{\"status\":"
-                        + (pinned == 0 ? "\"error\"" : "\"ok\"")
-                        + ",\"nodes_pinned\":"
-                        + pinned
-                        + ",\"message\":"
-                        + AnswerShape.quoted(message)
-                        + "}");
+                """
+                        {"status":%s,"nodes_pinned":%s,"message":%s}"""
+                        .formatted(
+                                pinned == 0 ? "\"error\"" : "\"ok\"",
+                                pinned,
+                                AnswerShape.quoted(message)));
     }
 }

@@ -15,16 +15,8 @@ import java.util.function.Consumer;
 /**
  * Bodies to JSON and prompts to token ids. Tokenizing runs on its executor, the rest on the loop.
  */
-final class PromptIds {
+record PromptIds(SimTokenizer tokenizer, Executor tokenizing) {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final SimTokenizer tokenizer;
-    private final Executor tokenizing;
-
-    PromptIds(SimTokenizer tokenizer, Executor tokenizing) {
-        this.tokenizer = tokenizer;
-        this.tokenizing = tokenizing;
-    }
 
     /** Calls {@code then} on the exchange's thread, unless the client has left meanwhile. */
     void resolve(SimExchange exchange, Prompt prompt, Consumer<int[]> then) {

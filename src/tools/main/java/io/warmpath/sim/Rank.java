@@ -33,9 +33,7 @@ final class Rank {
     private final Timing timing;
     private boolean silent;
 
-    /**
-     * @param bos tokens that only begin prompts
-     */
+    /** {@code bos}: tokens that only begin prompts. */
     Rank(
             SimOptions options,
             BlockHasher hasher,

@@ -37,13 +37,13 @@ final class SglangAnswers implements AnswerShape {
         if (!head.chat()) {
             return null;
         }
-        return AnswerShape.opening(head, AnswerShape.chunkObject(head))
-                + "{\"index\":0,\"delta\":{\"reasoning_content\":null},\"logprobs\":null,"
-                + "\"finish_reason\":"
-                + ending.finish().json()
-                + ",\"matched_stop\":"
-                + matched(ending)
-                + "}]}";
+        return """
+                %s{"index":0,"delta":{"reasoning_content":null},"logprobs":null,\
+                "finish_reason":%s,"matched_stop":%s}]}"""
+                .formatted(
+                        AnswerShape.opening(head, AnswerShape.chunkObject(head)),
+                        ending.finish().json(),
+                        matched(ending));
     }
 
     @Override
@@ -98,15 +98,14 @@ final class SglangAnswers implements AnswerShape {
     }
 
     private static String usageJson(Usage usage, boolean chat) {
-        return "{\"prompt_tokens\":"
-                + usage.prompt()
-                + ",\"total_tokens\":"
-                + (usage.prompt() + usage.completion())
-                + ",\"completion_tokens\":"
-                + usage.completion()
-                + ",\"prompt_tokens_details\":{\"cached_tokens\":"
-                + usage.cached()
-                + "},\"reasoning_tokens\":0"
-                + (chat ? ",\"completion_tokens_details\":null}" : "}");
+        return """
+                {"prompt_tokens":%s,"total_tokens":%s,"completion_tokens":%s,\
+                "prompt_tokens_details":{"cached_tokens":%s},"reasoning_tokens":0%s"""
+                .formatted(
+                        usage.prompt(),
+                        usage.prompt() + usage.completion(),
+                        usage.completion(),
+                        usage.cached(),
+                        chat ? ",\"completion_tokens_details\":null}" : "}");
     }
 }

@@ -45,10 +45,8 @@ import org.zeromq.ZMQ;
 
 /**
  * A simulated engine in this process: real HTTP, real ZeroMQ events, a real paged cache, and no
- * model.
- *
- * <p>Methods may be called from any thread. Everything of the engine happens on its one event loop,
- * except tokenizing (one thread) and replay (one thread).
+ * model. Methods may be called from any thread. Everything of the engine happens on its one event
+ * loop, except tokenizing (one thread) and replay (one thread).
  */
 public final class SimEngine implements AutoCloseable {
     private final SimOptions options;

@@ -3,14 +3,8 @@ package io.warmpath.sim;
 import io.warmpath.sim.half.Disaggregation;
 import io.warmpath.sim.wire.WireFormat;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,193 +105,97 @@ record SimFlags(
                     "--enable-priority-scheduling",
                     "--schedule-low-priority-values-first");
 
-    private static final Pattern DURATION = Pattern.compile("(\\d+(?:\\.\\d+)?)(us|ms|s)");
-    private static final Map<String, Double> NANOS = Map.of("us", 1e3, "ms", 1e6, "s", 1e9);
-
     /**
      * @throws IllegalArgumentException saying which flag is wrong and what it takes
      */
     static SimFlags parse(String... args) {
-        Map<String, List<String>> given = new HashMap<>();
-        for (int i = 0; i < args.length; i++) {
-            String flag = args[i];
-            String value = null;
-            int equals = flag.indexOf('=');
-            if (flag.startsWith("--") && equals > 0) {
-                value = flag.substring(equals + 1);
-                flag = flag.substring(0, equals);
-            }
-            if (flag.equals("--help") || flag.equals("-h")) {
-                return new SimFlags(SimOptions.builder(), 0, null, null, true);
-            }
-            if (!HELP.contains("  " + flag + " ") || !flag.startsWith("--")) {
-                throw new IllegalArgumentException(
-                        "unknown flag " + flag + "; warmpath sim --help lists them");
-            }
-            if (SWITCHES.contains(flag)) {
-                if (value != null) {
-                    throw new IllegalArgumentException(flag + " takes no value");
-                }
-                value = "";
-            }
-            if (value == null) {
-                if (++i == args.length) {
-                    throw new IllegalArgumentException(flag + " needs a value");
-                }
-                value = args[i];
-            }
-            given.computeIfAbsent(flag, f -> new ArrayList<>()).add(value);
-        }
-        return new Reader(given).read();
+        FlagValues given = FlagValues.parse("warmpath sim", HELP, SWITCHES, List.of(args));
+        return given.asksForHelp()
+                ? new SimFlags(SimOptions.builder(), 0, null, null, true)
+                : read(given);
     }
 
-    /** Typed access to the given values; the last one wins. */
-    private record Reader(Map<String, List<String>> given) {
-        SimFlags read() {
-            SimOptions.Builder o = SimOptions.builder();
-            o.host(text("--host", "127.0.0.1"));
-            o.port(number("--port", 30_000, 0, 65_535));
-            o.models(given.getOrDefault("--model", List.of("demo")));
-            o.wire(WireFormat.of(text("--wire", WireFormat.SGLANG_MAP.flag())));
-            o.blockSize(number("--block-size", 16, 1, 4096));
-            o.gpuBlocks(number("--gpu-blocks", 4096, 1, 10_000_000));
-            o.hostBlocks(number("--host-blocks", 0, 0, 10_000_000));
-            o.ranks(number("--dp-size", 1, 1, 256));
-            o.maxBatch(number("--max-batch", 32, 1, 100_000));
-            o.batchTokens(number("--batch-tokens", 8192, 1, 10_000_000));
-            o.eventsPort(number("--events-port", 0, 0, 65_535));
-            o.replayPort(number("--replay-port", 0, 0, 65_535));
-            o.topic(text("--topic", "kv-events"));
-            o.bufferSteps(number("--buffer-steps", 10_000, 1, 10_000_000));
-            o.rawHashes(oneOf("--hash-form", "int", "bytes").equals("bytes"));
-            if (given.containsKey("--hash-seed")) {
-                o.hashSeed(text("--hash-seed", ""));
-            }
-            o.prefillTokensPerSecond(rate("--prefill-tokens-per-second", 20_000));
-            o.hostLoadTokensPerSecond(rate("--host-load-tokens-per-second", 150_000));
-            o.interToken(duration("--itl", "10ms"));
-            o.answerTokens(number("--answer-tokens", 64, 1, 1_000_000));
-            o.streamsIncrements(
-                    oneOf("--generate-stream", "cumulative", "incremental").equals("incremental"));
-            o.speed(rate("--speed", 1));
-            o.seed(wide("--seed", 1));
-            o.agents(agents());
-            disaggregation(o);
-            String tokenizer = text("--tokenizer", "");
-            int poolPages = number("--pool-pages", 0, 0, 100_000_000);
-            return new SimFlags(
-                    o,
-                    number("--count", 1, 1, 1000),
-                    tokenizer.isEmpty() ? null : Path.of(tokenizer),
-                    poolPages == 0
-                            ? null
-                            : new Pool(
-                                    poolPages,
-                                    number("--pool-port", 0, 0, 65_535),
-                                    rate("--pool-tokens-per-second", 75_000)),
-                    false);
+    private static SimFlags read(FlagValues given) {
+        SimOptions.Builder o = SimOptions.builder();
+        o.host(given.text("--host", "127.0.0.1"));
+        o.port(given.number("--port", 30_000, 0, 65_535));
+        o.models(given.given().getOrDefault("--model", List.of("demo")));
+        o.wire(WireFormat.of(given.text("--wire", WireFormat.SGLANG_MAP.flag())));
+        o.blockSize(given.number("--block-size", 16, 1, 4096));
+        o.gpuBlocks(given.number("--gpu-blocks", 4096, 1, 10_000_000));
+        o.hostBlocks(given.number("--host-blocks", 0, 0, 10_000_000));
+        o.ranks(given.number("--dp-size", 1, 1, 256));
+        o.maxBatch(given.number("--max-batch", 32, 1, 100_000));
+        o.batchTokens(given.number("--batch-tokens", 8192, 1, 10_000_000));
+        o.eventsPort(given.number("--events-port", 0, 0, 65_535));
+        o.replayPort(given.number("--replay-port", 0, 0, 65_535));
+        o.topic(given.text("--topic", "kv-events"));
+        o.bufferSteps(given.number("--buffer-steps", 10_000, 1, 10_000_000));
+        o.rawHashes(given.oneOf("--hash-form", "int", "bytes").equals("bytes"));
+        if (given.has("--hash-seed")) {
+            o.hashSeed(given.text("--hash-seed", ""));
         }
+        o.prefillTokensPerSecond(given.rate("--prefill-tokens-per-second", 20_000));
+        o.hostLoadTokensPerSecond(given.rate("--host-load-tokens-per-second", 150_000));
+        o.interToken(given.duration("--itl", "10ms"));
+        o.answerTokens(given.number("--answer-tokens", 64, 1, 1_000_000));
+        o.streamsIncrements(
+                given.oneOf("--generate-stream", "cumulative", "incremental")
+                        .equals("incremental"));
+        o.speed(given.rate("--speed", 1));
+        o.seed(given.wide("--seed", 1));
+        o.agents(agents(given));
+        disaggregation(given, o);
+        String tokenizer = given.text("--tokenizer", "");
+        int poolPages = given.number("--pool-pages", 0, 0, 100_000_000);
+        return new SimFlags(
+                o,
+                given.number("--count", 1, 1, 1000),
+                tokenizer.isEmpty() ? null : Path.of(tokenizer),
+                poolPages == 0
+                        ? null
+                        : new Pool(
+                                poolPages,
+                                given.number("--pool-port", 0, 0, 65_535),
+                                given.rate("--pool-tokens-per-second", 75_000)),
+                false);
+    }
 
-        private void disaggregation(SimOptions.Builder o) {
-            String mode = text("--disaggregation-mode", "null");
-            if (mode.equals("null")) {
-                return;
-            }
-            o.disaggregation(
-                    new Disaggregation(
-                            oneOf("--disaggregation-mode", "prefill", "decode").equals("prefill")
-                                    ? Disaggregation.Mode.PREFILL
-                                    : Disaggregation.Mode.DECODE,
-                            number(
-                                    "--disaggregation-bootstrap-port",
-                                    Disaggregation.BOOTSTRAP_PORT,
-                                    0,
-                                    65_535),
-                            number("--kv-bytes-per-token", 128 << 10, 1, 1 << 30),
-                            rate("--transfer-gbps", 25) * 1e9 / 8,
-                            duration("--transfer-setup", "2ms"),
-                            duration("--disaggregation-timeout", "300s")));
+    private static void disaggregation(FlagValues given, SimOptions.Builder o) {
+        String mode = given.text("--disaggregation-mode", "null");
+        if (mode.equals("null")) {
+            return;
         }
+        o.disaggregation(
+                new Disaggregation(
+                        given.oneOf("--disaggregation-mode", "prefill", "decode").equals("prefill")
+                                ? Disaggregation.Mode.PREFILL
+                                : Disaggregation.Mode.DECODE,
+                        given.number(
+                                "--disaggregation-bootstrap-port",
+                                Disaggregation.BOOTSTRAP_PORT,
+                                0,
+                                65_535),
+                        given.number("--kv-bytes-per-token", 128 << 10, 1, 1 << 30),
+                        given.rate("--transfer-gbps", 25) * 1e9 / 8,
+                        given.duration("--transfer-setup", "2ms"),
+                        given.duration("--disaggregation-timeout", "300s")));
+    }
 
-        private AgentFeatures agents() {
-            return new AgentFeatures(
-                    given.containsKey("--enable-streaming-session"),
-                    given.containsKey("--enable-session-radix-cache"),
-                    given.containsKey("--enable-priority-scheduling"),
-                    given.containsKey("--schedule-low-priority-values-first"),
-                    oneOf("--radix-eviction-policy", "lru", "priority").equals("priority"),
-                    given.containsKey("--hicache-max-pinned-ratio") ? pinnedRatio() : null);
-        }
-
-        private double pinnedRatio() {
-            String value = text("--hicache-max-pinned-ratio", "");
-            try {
-                return Double.parseDouble(value);
-            } catch (NumberFormatException e) {
-                throw bad("--hicache-max-pinned-ratio", value, "a number from 0 to below 1");
-            }
-        }
-
-        private String text(String flag, String otherwise) {
-            List<String> values = given.get(flag);
-            return values == null ? otherwise : values.getLast();
-        }
-
-        private String oneOf(String flag, String first, String second) {
-            String value = text(flag, first);
-            if (!value.equals(first) && !value.equals(second)) {
-                throw bad(flag, value, first + " or " + second);
-            }
-            return value;
-        }
-
-        private int number(String flag, int otherwise, int least, int most) {
-            String value = text(flag, String.valueOf(otherwise));
-            try {
-                int n = Integer.parseInt(value);
-                if (n >= least && n <= most) {
-                    return n;
-                }
-            } catch (NumberFormatException e) {
-                throw bad(flag, value, "a number from " + least + " to " + most);
-            }
-            throw bad(flag, value, "a number from " + least + " to " + most);
-        }
-
-        private long wide(String flag, long otherwise) {
-            String value = text(flag, String.valueOf(otherwise));
-            try {
-                return Long.parseLong(value);
-            } catch (NumberFormatException e) {
-                throw bad(flag, value, "a whole number");
-            }
-        }
-
-        private double rate(String flag, double otherwise) {
-            String value = text(flag, String.valueOf(otherwise));
-            try {
-                double n = Double.parseDouble(value);
-                if (n > 0 && n < Double.POSITIVE_INFINITY) {
-                    return n;
-                }
-            } catch (NumberFormatException e) {
-                throw bad(flag, value, "a number above 0");
-            }
-            throw bad(flag, value, "a number above 0");
-        }
-
-        private Duration duration(String flag, String otherwise) {
-            String value = text(flag, otherwise);
-            Matcher m = DURATION.matcher(value);
-            if (!m.matches()) {
-                throw bad(flag, value, "a duration such as 10ms, 500us or 1s");
-            }
-            double unit = NANOS.getOrDefault(m.group(2), 0.0);
-            return Duration.ofNanos((long) (Double.parseDouble(m.group(1)) * unit));
-        }
-
-        private static IllegalArgumentException bad(String flag, String value, String wanted) {
-            return new IllegalArgumentException(flag + " " + value + ": must be " + wanted);
-        }
+    private static AgentFeatures agents(FlagValues given) {
+        return new AgentFeatures(
+                given.has("--enable-streaming-session"),
+                given.has("--enable-session-radix-cache"),
+                given.has("--enable-priority-scheduling"),
+                given.has("--schedule-low-priority-values-first"),
+                given.oneOf("--radix-eviction-policy", "lru", "priority").equals("priority"),
+                given.has("--hicache-max-pinned-ratio")
+                        ? given.<Double>read(
+                                "--hicache-max-pinned-ratio",
+                                "",
+                                "a number from 0 to below 1",
+                                Double::valueOf,
+                                n -> true)
+                        : null);
     }
 }

@@ -264,9 +264,7 @@ public record SimOptions(
             return this;
         }
 
-        /**
-         * @throws IllegalArgumentException when a value is out of its range
-         */
+        /** Throws {@link IllegalArgumentException} when a value is out of its range. */
         public SimOptions build() {
             return new SimOptions(
                     host,

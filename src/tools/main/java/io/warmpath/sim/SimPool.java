@@ -19,10 +19,9 @@ import java.util.regex.Pattern;
 
 /**
  * A pool that the engines of this process share, and the admin HTTP of a Mooncake master that knows
- * what is in it: as much of it as a router asks.
- *
- * <p>A page is two keys, as SGLang 0.5.17 and later write them without a tag and with one
- * tensor-parallel rank: {@code MODEL_HASH_0_k} and {@code _v}. Any thread.
+ * what is in it: as much of it as a router asks. A page is two keys, as SGLang 0.5.17 and later
+ * write them without a tag and with one tensor-parallel rank: {@code MODEL_HASH_0_k} and {@code
+ * _v}. Any thread.
  */
 public final class SimPool implements AutoCloseable {
     private static final Pattern KEY = Pattern.compile("(?:.*_)?([0-9a-f]{64})_0_[kv]");
@@ -144,13 +143,12 @@ public final class SimPool implements AutoCloseable {
     }
 
     private String there() {
-        return "{\"ok\":true,\"error\":null,\"values\":[{\"size_\":"
-                + VALUE_BYTES
-                + ",\"buffer_address_\":140245678,\"protocol_\":\"tcp\","
-                + "\"transport_endpoint_\":\""
-                + host
-                + ":15428\"}],\"disk_values\":null,\"local_disk_values\":null,"
-                + "\"nof_values\":null}";
+        return """
+                {"ok":true,"error":null,"values":[{"size_":%s,\
+                "buffer_address_":140245678,"protocol_":"tcp",\
+                "transport_endpoint_":"%s:15428"}],"disk_values":null,\
+                "local_disk_values":null,"nof_values":null}"""
+                .formatted(VALUE_BYTES, host);
     }
 
     private static String missing() {

@@ -56,62 +56,59 @@ final class VllmAnswers implements AnswerShape {
 
     @Override
     public String usage(Head head, Usage usage) {
-        return AnswerShape.opening(head, AnswerShape.chunkObject(head))
-                + "],\"usage\":"
-                + counts(usage)
-                + ",\"prompt_tokens_details\":{\"cached_tokens\":"
-                + usage.cached()
-                + (head.chat() ? ",\"created_cache_tokens\":0}}," : "}},")
-                + FINGERPRINT
-                + "}";
+        return """
+                %s],"usage":%s,"prompt_tokens_details":{"cached_tokens":%s%s%s}"""
+                .formatted(
+                        AnswerShape.opening(head, AnswerShape.chunkObject(head)),
+                        counts(usage),
+                        usage.cached(),
+                        head.chat() ? ",\"created_cache_tokens\":0}}," : "}},",
+                        FINGERPRINT);
     }
 
     @Override
     public String whole(Head head, String text, int[] tokens, Stops.Ending ending, Usage usage) {
         String tokenIds = ids(head.promptIds() == null ? null : tokens);
         String usageJson =
-                counts(usage)
-                        + ",\"prompt_tokens_details\":{\"cached_tokens\":"
-                        + usage.cached()
-                        + ",\"created_cache_tokens\":0,\"multimodal_tokens\":null},"
-                        + "\"completion_tokens_details\":null}";
+                """
+                        %s,"prompt_tokens_details":{"cached_tokens":%s,\
+                        "created_cache_tokens":0,"multimodal_tokens":null},\
+                        "completion_tokens_details":null}"""
+                        .formatted(counts(usage), usage.cached());
         if (head.chat()) {
-            return AnswerShape.opening(head, "chat.completion")
-                    + "{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
-                    + AnswerShape.quoted(text)
-                    + ",\"refusal\":null,\"annotations\":null,\"audio\":null,"
-                    + "\"function_call\":null,\"reasoning\":null},\"logprobs\":null,"
-                    + "\"finish_reason\":"
-                    + ending.finish().json()
-                    + ",\"stop_reason\":"
-                    + stopReason(ending)
-                    + ",\"token_ids\":"
-                    + tokenIds
-                    + ",\"routed_experts\":null}],\"service_tier\":null,"
-                    + FINGERPRINT
-                    + ",\"usage\":"
-                    + usageJson
-                    + ",\"prompt_logprobs\":null,\"prompt_token_ids\":"
-                    + ids(head.promptIds())
-                    + ",\"prompt_text\":null,\"kv_transfer_params\":null,"
-                    + "\"ec_transfer_params\":null,\"metrics\":null}";
+            return """
+                    %s{"index":0,"message":{"role":"assistant","content":%s,\
+                    "refusal":null,"annotations":null,"audio":null,\
+                    "function_call":null,"reasoning":null},"logprobs":null,\
+                    "finish_reason":%s,"stop_reason":%s,"token_ids":%s,\
+                    "routed_experts":null}],"service_tier":null,%s,"usage":%s,\
+                    "prompt_logprobs":null,"prompt_token_ids":%s,"prompt_text":null,\
+                    "kv_transfer_params":null,"ec_transfer_params":null,\
+                    "metrics":null}"""
+                    .formatted(
+                            AnswerShape.opening(head, "chat.completion"),
+                            AnswerShape.quoted(text),
+                            ending.finish().json(),
+                            stopReason(ending),
+                            tokenIds,
+                            FINGERPRINT,
+                            usageJson,
+                            ids(head.promptIds()));
         }
-        return AnswerShape.opening(head, "text_completion")
-                + "{\"index\":0,\"text\":"
-                + AnswerShape.quoted(text)
-                + ",\"logprobs\":null,\"finish_reason\":"
-                + ending.finish().json()
-                + ",\"stop_reason\":"
-                + stopReason(ending)
-                + ",\"token_ids\":"
-                + tokenIds
-                + ",\"prompt_logprobs\":null,\"prompt_token_ids\":"
-                + ids(head.promptIds())
-                + "}],\"service_tier\":null,"
-                + FINGERPRINT
-                + ",\"usage\":"
-                + usageJson
-                + ",\"kv_transfer_params\":null}";
+        return """
+                %s{"index":0,"text":%s,"logprobs":null,"finish_reason":%s,\
+                "stop_reason":%s,"token_ids":%s,"prompt_logprobs":null,\
+                "prompt_token_ids":%s}],"service_tier":null,%s,"usage":%s,\
+                "kv_transfer_params":null}"""
+                .formatted(
+                        AnswerShape.opening(head, "text_completion"),
+                        AnswerShape.quoted(text),
+                        ending.finish().json(),
+                        stopReason(ending),
+                        tokenIds,
+                        ids(head.promptIds()),
+                        FINGERPRINT,
+                        usageJson);
     }
 
     @Override
@@ -135,12 +132,9 @@ final class VllmAnswers implements AnswerShape {
     }
 
     private static String counts(Usage usage) {
-        return "{\"prompt_tokens\":"
-                + usage.prompt()
-                + ",\"total_tokens\":"
-                + (usage.prompt() + usage.completion())
-                + ",\"completion_tokens\":"
-                + usage.completion();
+        return """
+                {"prompt_tokens":%s,"total_tokens":%s,"completion_tokens":%s"""
+                .formatted(usage.prompt(), usage.prompt() + usage.completion(), usage.completion());
     }
 
     private static String ids(int @Nullable [] tokens) {

@@ -1,5 +1,3 @@
 /** Simulated engines for the demo, tests and the lab; no product package depends on it. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,7 @@
 package io.warmpath.tools;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.adapter.nativeindex.NativePrefixIndex;
 import io.warmpath.capture.CaptureException;
@@ -129,16 +131,7 @@ public final class CaptureMain {
 
     private static void print(CaptureReport report, PrintStream out) {
         out.printf(Locale.ROOT, "%s  (%s)%n", report.file(), report.engine());
-        out.printf(
-                Locale.ROOT,
-                "%-6s %4s %6s %9s %8s  %-20s  %s%n",
-                "id",
-                "rank",
-                "prompt",
-                "predicted",
-                "reported",
-                "gpu+host+disk+ext",
-                "step, cause");
+        out.println("id     rank prompt predicted reported  gpu+host+disk+ext     step, cause");
         for (CaptureRow row : report.rows()) {
             out.println(line(row));
         }
@@ -153,8 +146,7 @@ public final class CaptureMain {
 
     private static String line(CaptureRow row) {
         if (!row.comparable()) {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "%-6s %4s %6d %9s %8s  %-20s  %s: %s",
                     row.id(),
                     "-",
@@ -170,21 +162,16 @@ public final class CaptureMain {
         int host = Tier.HOST.number();
         int disk = Tier.DISK.number();
         int external = Tier.EXTERNAL.number();
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "%-6s %4s %6d %9d %8s  %-20s  %s%s",
                 row.id(),
                 row.rank() < 0 ? "?" : row.rank(),
                 row.promptTokens(),
                 row.predicted(),
                 (row.derived() ? "~" : "") + row.reported(),
-                t[gpu]
-                        + "+"
-                        + (t[host] - t[gpu])
-                        + "+"
-                        + (t[disk] - t[host])
-                        + "+"
-                        + (t[external] - t[disk]),
+                "%s+%s+%s+%s"
+                        .formatted(
+                                t[gpu], t[host] - t[gpu], t[disk] - t[host], t[external] - t[disk]),
                 row.step(),
                 row.cause() == null ? "" : "  <- " + row.cause().text());
     }

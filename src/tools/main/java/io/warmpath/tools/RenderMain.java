@@ -51,18 +51,10 @@ public final class RenderMain {
 
     private static final Set<String> MEMBERS =
             Set.of(
-                    "template",
-                    "special_tokens",
-                    "messages",
-                    "tools",
-                    "documents",
-                    "add_generation_prompt",
-                    "continue_final_message",
-                    "chat_template_kwargs",
-                    "tool_choice",
-                    "reasoning_effort",
-                    "now",
-                    "mode");
+                    ("template special_tokens messages tools documents add_generation_prompt"
+                                    + " continue_final_message chat_template_kwargs tool_choice"
+                                    + " reasoning_effort now mode")
+                            .split(" ", -1));
 
     private static final String HELP =
             """

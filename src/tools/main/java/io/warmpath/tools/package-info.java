@@ -2,7 +2,5 @@
  * The programs beside the gateway: the commands of their jar, and what only their composition root
  * may know (the lab's indexes, capture's decoder and index).
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.tools;
-
-import org.jspecify.annotations.NullMarked;

@@ -57,7 +57,7 @@ class CaptureReplayTest {
                     new Expected("sglang-0.5.23-several-p16", 29, 4, Map.of()),
                     new Expected("sglang-0.5.23-thinking-p16", 14, 0, Map.of()),
                     // Two chats, of whose image the engine alone knows the hash.
-                    new Expected("sglang-0.5.23-media-p16", 10, 2, Map.of()),
+                    new Expected("sglang-0.5.23-media-p16", 10, 8, Map.of()),
                     new Expected("sglang-0.5.23-session-dp2-p16", 7, 0, Map.of()),
                     new Expected(
                             "vllm-0.32.0-cbor-b32",

@@ -23,7 +23,7 @@ class CapacityFiguresTest {
     private static final Path PLOT = Path.of("src/docs/images/capacity.svg");
     private static final Path PAGE = Path.of("src/docs/how-to/lab.md");
     private static final Pattern COMMAND =
-            Pattern.compile("(?m)^ {4}\\./warmpath lab capacity (.* --csv .*)$");
+            Pattern.compile("(?m)^\\./warmpath lab capacity (.* --csv .*)$");
 
     private static List<Capacity> read() throws IOException {
         List<String> lines = Files.readAllLines(TABLE);
@@ -81,7 +81,8 @@ class CapacityFiguresTest {
     @Test
     void the_page_shows_the_plot_and_gives_the_command_that_the_table_is_from() throws IOException {
         String page = Files.readString(PAGE).replaceAll("\\\\\n +", "");
-        assertTrue(page.contains("](" + PLOT.getFileName() + ")"), PAGE + " shows no " + PLOT);
+        Path shown = PAGE.getParent().relativize(PLOT);
+        assertTrue(page.contains("](" + shown + ")"), PAGE + " shows no " + PLOT);
         Matcher command = COMMAND.matcher(page);
         assertTrue(command.find(), PAGE + " has no command for " + TABLE);
         LabFlags flags = LabFlags.parse(List.of(command.group(1).split(" ", -1)));

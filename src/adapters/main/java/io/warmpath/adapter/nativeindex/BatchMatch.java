@@ -13,10 +13,9 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 
 /**
- * Several look-ups as one native call over hashes that lie one behind the other.
- *
- * <p>One use, one thread, inside a {@link CallGuard} call. Each prompt is hashed whole by a call of
- * its own before: which of its blocks are held is not known yet.
+ * Several look-ups as one native call over hashes that lie one behind the other. One use, one
+ * thread, inside a {@link CallGuard} call. Each prompt is hashed whole by a call of its own before:
+ * which of its blocks are held is not known yet.
  */
 final class BatchMatch {
     /** At most this many go down together: their rows of depths stay small. */

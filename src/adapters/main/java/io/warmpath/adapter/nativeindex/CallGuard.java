@@ -35,16 +35,12 @@ final class CallGuard {
         this("prefix index");
     }
 
-    /**
-     * @param what it guards, in words
-     */
+    /** {@code what}: it guards, in words. */
     CallGuard(String what) {
         this.what = what;
     }
 
-    /**
-     * @throws IllegalStateException when the index is closed
-     */
+    /** Throws {@link IllegalStateException} when the index is closed. */
     Scratch enter() {
         Scratch scratch = Thread.currentThread().isVirtual() ? borrow() : own.get();
         scratch.begin();

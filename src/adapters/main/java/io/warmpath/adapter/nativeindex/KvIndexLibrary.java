@@ -228,10 +228,8 @@ final class KvIndexLibrary {
         if (loaded != null) {
             if (wanted.isPresent() && !same(loaded, inFolder(wanted.get()))) {
                 throw new NativeIndexException(
-                        "this process already uses "
-                                + loaded
-                                + "; restart it to use "
-                                + inFolder(wanted.get()));
+                        "this process already uses %s; restart it to use %s"
+                                .formatted(loaded, inFolder(wanted.get())));
             }
             return loaded;
         }
@@ -252,10 +250,9 @@ final class KvIndexLibrary {
             library = NativeLibrary.getInstance(file.toAbsolutePath().toString());
         } catch (UnsatisfiedLinkError e) {
             throw new NativeIndexException(
-                    file
-                            + " cannot be loaded on this machine ("
-                            + e.getMessage()
-                            + "); rebuild with `./warmpath native`",
+                    ("%s cannot be loaded on this machine (%s); rebuild with `./warmpath"
+                                    + " native`")
+                            .formatted(file, e.getMessage()),
                     e);
         }
         // The version is asked before anything else is bound: another ABI may lack functions.
@@ -265,10 +262,8 @@ final class KvIndexLibrary {
             Native.register(KvIndexLibrary.class, library);
         } catch (UnsatisfiedLinkError e) {
             throw new NativeIndexException(
-                    file
-                            + " lacks a function of the index ("
-                            + e.getMessage()
-                            + "); rebuild with `./warmpath native`",
+                    "%s lacks a function of the index (%s); rebuild with `./warmpath native`"
+                            .formatted(file, e.getMessage()),
                     e);
         }
     }
@@ -290,12 +285,9 @@ final class KvIndexLibrary {
     static void requireAbi(Path file, int found) {
         if (found != KvLayout.ABI_VERSION) {
             throw new NativeIndexException(
-                    file
-                            + " has ABI "
-                            + Integer.toUnsignedString(found)
-                            + ", this gateway needs "
-                            + KvLayout.ABI_VERSION
-                            + "; rebuild with `./warmpath native`");
+                    "%s has ABI %s, this gateway needs %s; rebuild with `./warmpath native`"
+                            .formatted(
+                                    file, Integer.toUnsignedString(found), KvLayout.ABI_VERSION));
         }
     }
 
@@ -314,11 +306,9 @@ final class KvIndexLibrary {
     static void requireCpu(Path file, String lacking) {
         if (!lacking.isEmpty()) {
             throw new NativeIndexException(
-                    "this CPU lacks "
-                            + lacking
-                            + ", which "
-                            + file
-                            + " needs; run it on x86-64-v2 or newer (server CPUs since 2009)");
+                    ("this CPU lacks %s, which %s needs; run it on x86-64-v2 or newer"
+                                    + " (server CPUs since 2009)")
+                            .formatted(lacking, file));
         }
     }
 
@@ -336,14 +326,13 @@ final class KvIndexLibrary {
                     .toPath();
         } catch (IOException e) {
             throw new NativeIndexException(
-                    "the gateway's jar has no "
-                            + Platform.RESOURCE_PREFIX
-                            + "/"
-                            + fileName()
-                            + " that can be unpacked ("
-                            + e.getMessage()
-                            + "); build it with `./warmpath native`, or name a built one with -D"
-                            + PATH_PROPERTY,
+                    ("the gateway's jar has no %s/%s that can be unpacked (%s); build it"
+                                    + " with `./warmpath native`, or name a built one with -D%s")
+                            .formatted(
+                                    Platform.RESOURCE_PREFIX,
+                                    fileName(),
+                                    e.getMessage(),
+                                    PATH_PROPERTY),
                     e);
         }
     }

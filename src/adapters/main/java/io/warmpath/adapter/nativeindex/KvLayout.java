@@ -2,10 +2,8 @@ package io.warmpath.adapter.nativeindex;
 
 /**
  * Numbers of {@code kvindex.h}, {@code kvtracker.h} and {@code kvtokens.h}: record sizes, field
- * offsets in bytes, kinds and limits.
- *
- * <p>The headers assert the same numbers at compile time; {@code KvLayoutTest} computes them from
- * the headers' text and compares.
+ * offsets in bytes, kinds and limits. The headers assert the same numbers at compile time; {@code
+ * KvLayoutTest} computes them from the headers' text and compares.
  */
 final class KvLayout {
     static final int ABI_VERSION = 8;

@@ -189,10 +189,8 @@ public final class NativeBlockTracker implements BlockTracker {
     private int copyTokens(PrefixQuery prompt, Scratch s) {
         if (prompt.blockSize() != blockSize) {
             throw new IllegalArgumentException(
-                    "a prompt in blocks of "
-                            + prompt.blockSize()
-                            + " tokens, where the tracker has blocks of "
-                            + blockSize);
+                    "a prompt in blocks of %s tokens, where the tracker has blocks of %s"
+                            .formatted(prompt.blockSize(), blockSize));
         }
         int tokens = prompt.blocks() * blockSize;
         s.tokens.ensure(4L * tokens);

@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The C++ byte-level tokenizer: one native call per text, tens of nanoseconds per token.
- *
- * <p>Any thread; encodes run side by side. Buffers and closing as in {@link NativePrefixIndex}.
+ * The C++ byte-level tokenizer: one native call per text, tens of nanoseconds per token. Any
+ * thread; encodes run side by side. Buffers and closing as in {@link NativePrefixIndex}.
  */
 public final class NativeBpeTokenizer implements TextTokenizer {
     private final long handle;
@@ -63,9 +62,7 @@ public final class NativeBpeTokenizer implements TextTokenizer {
         }
     }
 
-    /**
-     * @throws UnencodableTextException when it is not well-formed Unicode
-     */
+    /** Throws {@link UnencodableTextException} when it is not well-formed Unicode. */
     static byte[] utf8(String text) {
         byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
         // Mostly ASCII, and comparing is many times faster than looking at each character. A

@@ -26,11 +26,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 /**
- * The C++ prefix index behind the port: one native call per query, one per batch of events.
- *
- * <p>Threads as the port says. A call takes microseconds, allocates only its result, and may run on
- * an event loop. Buffers are per thread and off-heap; see {@link CallGuard} for how {@link
- * #close()} waits for running calls without making them pay for a lock.
+ * The C++ prefix index behind the port: one native call per query, one per batch of events. Threads
+ * as the port says. A call takes microseconds, allocates only its result, and may run on an event
+ * loop. Buffers are per thread and off-heap; see {@link CallGuard} for how {@link #close()} waits
+ * for running calls without making them pay for a lock.
  */
 public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
     /** The one version of the library's functions that this goes with. */
@@ -79,9 +78,7 @@ public final class NativePrefixIndex implements PrefixIndex, IndexSnapshots {
         this(library, orphanLimit, DEFAULT_GHOST_PERCENT, DecisionLimits.DEFAULT, NO_BYTE_LIMIT);
     }
 
-    /**
-     * @param decisions how long, and how much, approximate slots hold
-     */
+    /** {@code decisions}: how long, and how much, approximate slots hold. */
     public NativePrefixIndex(Optional<Path> library, long orphanLimit, DecisionLimits decisions) {
         this(library, orphanLimit, DEFAULT_GHOST_PERCENT, decisions, NO_BYTE_LIMIT);
     }

@@ -15,10 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Text to depths in one native call: {@code kvi_match_text}. Ids stay in C++, where the text
- * becomes UTF-8 too: several times faster than here, and nothing is allocated for it.
- *
- * <p>Any thread, calls run side by side. Buffers are those of the index and of the tokenizer, whose
- * guards keep both, and the memory, from being closed under a call.
+ * becomes UTF-8 too: several times faster than here, and nothing is allocated for it. Any thread,
+ * calls run side by side. Buffers are those of the index and of the tokenizer, whose guards keep
+ * both, and the memory, from being closed under a call.
  */
 final class NativePromptIndex implements PromptIndex {
     /**
@@ -29,9 +28,7 @@ final class NativePromptIndex implements PromptIndex {
     private final NativePrefixIndex index;
     private final long memory;
 
-    /**
-     * @param memory closed with the index
-     */
+    /** {@code memory}: closed with the index. */
     NativePromptIndex(NativePrefixIndex index, long memory) {
         this.index = index;
         this.memory = memory;

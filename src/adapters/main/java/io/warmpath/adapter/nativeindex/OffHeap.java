@@ -7,13 +7,11 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reusable off-heap buffer that grows by doubling. One thread at a time.
- *
- * <p>Its memory is returned by the garbage collector, so a thread that ends leaks nothing. The raw
- * {@link #address} is valid while this object is reachable and until the next growth.
- *
- * <p>Single values go through {@link #values}, arrays through {@link #segment}: a segment reads and
- * writes single values by var handles, which a native executable does not have for it.
+ * A reusable off-heap buffer that grows by doubling. One thread at a time. Its memory is returned
+ * by the garbage collector, so a thread that ends leaks nothing. The raw {@link #address} is valid
+ * while this object is reachable and until the next growth. Single values go through {@link
+ * #values}, arrays through {@link #segment}: a segment reads and writes single values by var
+ * handles, which a native executable does not have for it.
  */
 final class OffHeap {
     private static final int ALIGNMENT = 8;
@@ -22,9 +20,7 @@ final class OffHeap {
     private MemorySegment segment;
     private @Nullable ByteBuffer values;
 
-    /**
-     * @param keepAtMost bytes kept after {@link #trim}; more is for one large call only
-     */
+    /** {@code keepAtMost}: bytes kept after {@link #trim}; more is for one large call only. */
     OffHeap(long firstBytes, long keepAtMost) {
         this.keepAtMost = keepAtMost;
         this.segment = allocate(firstBytes);

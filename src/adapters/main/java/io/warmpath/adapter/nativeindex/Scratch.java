@@ -10,9 +10,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One thread's off-heap buffers for calls of one index, and its mark that a call is running.
- *
- * <p>Used by one thread at a time; {@link #isBusy} by any.
+ * One thread's off-heap buffers for calls of one index, and its mark that a call is running. Used
+ * by one thread at a time; {@link #isBusy} by any.
  */
 final class Scratch {
     private static final long KEEP_BYTES = 1 << 20;
@@ -66,11 +65,9 @@ final class Scratch {
     private boolean busy;
 
     /**
-     * Marks a call as running.
-     *
-     * <p>volatile: the mark must be visible before this thread reads whether the index is closed.
-     * Pairs with {@link #isBusy} in close(), which writes closed first and reads the mark second:
-     * one of the two sees the other.
+     * Marks a call as running. volatile: the mark must be visible before this thread reads whether
+     * the index is closed. Pairs with {@link #isBusy} in close(), which writes closed first and
+     * reads the mark second: one of the two sees the other.
      */
     void begin() {
         BUSY.setVolatile(this, true);

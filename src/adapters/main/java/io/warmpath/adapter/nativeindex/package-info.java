@@ -1,5 +1,3 @@
 /** The prefix index over the native library, through JNA direct mapping. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.nativeindex;
-
-import org.jspecify.annotations.NullMarked;

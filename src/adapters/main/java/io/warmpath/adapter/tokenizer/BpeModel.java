@@ -16,9 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code model} of a tokenizer.json, read as a stream: vocabulary and merges are most of the
- * file.
- *
- * <p>Such a file writes bytes as letters, as GPT-2 did: the printable ones as themselves, the
+ * file. Such a file writes bytes as letters, as GPT-2 did: the printable ones as themselves, the
  * others from U+0100 on.
  */
 final class BpeModel {

@@ -10,24 +10,16 @@ import java.util.Set;
 
 /**
  * A {@code tokenizer.json} as parts of a byte-level byte-pair tokenizer, when every setting in it
- * is known.
- *
- * <p>What is not known is refused, never skipped: a setting that is overlooked gives other ids than
- * the engine's. Settings that do not change ids (truncation, padding, which engines switch off) are
- * not looked at; another decoder than the usual one leaves the way back shut.
+ * is known. What is not known is refused, never skipped: a setting that is overlooked gives other
+ * ids than the engine's. Settings that do not change ids (truncation, padding, which engines switch
+ * off) are not looked at; another decoder than the usual one leaves the way back shut.
  */
 final class ByteLevelBpe {
     private static final Set<String> FIELDS =
             Set.of(
-                    "version",
-                    "truncation",
-                    "padding",
-                    "added_tokens",
-                    "normalizer",
-                    "pre_tokenizer",
-                    "post_processor",
-                    "decoder",
-                    "model");
+                    ("version truncation padding added_tokens normalizer pre_tokenizer"
+                                    + " post_processor decoder model")
+                            .split(" ", -1));
 
     private final BpeParts parts = new BpeParts();
 

@@ -29,9 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a model directory as it is published: {@code tokenizer.json}, and beside it, when they are
- * there, the files of {@link TokenizerConfig}.
- *
- * <p>Any thread.
+ * there, the files of {@link TokenizerConfig}. Any thread.
  */
 public final class HuggingFaceModelLoader implements ModelLoader {
     private final ObjectMapper mapper = new ObjectMapper();
@@ -42,9 +40,7 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         this.fast = null;
     }
 
-    /**
-     * @param fast runs the files that are understood wholly
-     */
+    /** {@code fast}: runs the files that are understood wholly. */
     public HuggingFaceModelLoader(BpeTokenizers fast) {
         this.fast = fast;
     }
@@ -73,11 +69,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             return loaded(file, json, head, config);
         } catch (JacksonException e) {
             throw new TokenizerLoadException(
-                    "tokenizer file "
-                            + file
-                            + " is not valid JSON; fetch it again"
-                            + " (a file of a few lines may be a pointer to a large file): "
-                            + e.getOriginalMessage(),
+                    ("tokenizer file %s is not valid JSON; fetch it again (a file of a few"
+                                    + " lines may be a pointer to a large file): %s")
+                            .formatted(file, e.getOriginalMessage()),
                     e);
         } catch (IOException e) {
             throw new TokenizerLoadException(
@@ -95,21 +89,19 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         Optional<ChatTemplate> template = template(file, head, config, warnings);
         if (!config.overriding().isEmpty()) {
             warnings.add(
-                    file
-                            + ": tokenizer_config.json or added_tokens.json changes added tokens"
-                            + " of tokenizer.json ("
-                            + String.join(" ", config.overriding())
-                            + "); engines follow it, this gateway reads tokenizer.json only, so"
-                            + " prompts with these tokens are not found in the cache");
+                    ("%s: tokenizer_config.json or added_tokens.json changes added tokens of"
+                                    + " tokenizer.json (%s); engines follow it, this gateway reads"
+                                    + " tokenizer.json only, so prompts with these tokens are not"
+                                    + " found in the cache")
+                            .formatted(file, String.join(" ", config.overriding())));
         }
         TextTokenizer tokenizer = tokenizer(file, json, head, warnings);
         String whyNotSplit = head.whyNotSplit(tokenizer);
         if (!whyNotSplit.isEmpty()) {
             warnings.add(
-                    file
-                            + ": prompts are tokenised as a whole each time ("
-                            + whyNotSplit
-                            + "), which costs CPU in long conversations");
+                    ("%s: prompts are tokenised as a whole each time (%s), which costs CPU"
+                                    + " in long conversations")
+                            .formatted(file, whyNotSplit));
         }
         Optional<AddedTokens> splitOn =
                 whyNotSplit.isEmpty() ? Optional.of(head.splitOn()) : Optional.empty();
@@ -131,10 +123,8 @@ public final class HuggingFaceModelLoader implements ModelLoader {
         }
         TextTokenizer library = library(file, json);
         warnings.add(
-                file
-                        + ": run by the tokenizers library ("
-                        + why
-                        + "), which costs some ten times the CPU");
+                "%s: run by the tokenizers library (%s), which costs some ten times the CPU"
+                        .formatted(file, why));
         return library;
     }
 
@@ -144,11 +134,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
             return new HuggingFaceTokenizerAdapter(json);
         } catch (RuntimeException | LinkageError e) {
             throw new TokenizerLoadException(
-                    "tokenizer file "
-                            + file
-                            + " is not understood by the tokenizers library; check that it is the"
-                            + " model's tokenizer.json: "
-                            + e.getMessage(),
+                    ("tokenizer file %s is not understood by the tokenizers library; check"
+                                    + " that it is the model's tokenizer.json: %s")
+                            .formatted(file, e.getMessage()),
                     e);
         }
     }
@@ -184,13 +172,10 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                     .ifPresent(
                             code ->
                                     warnings.add(
-                                            file
-                                                    + ": "
-                                                    + engine
-                                                    + " makes this model's prompts by code ("
-                                                    + code
-                                                    + "), not with its template; chats are routed"
-                                                    + " by load alone there"));
+                                            ("%s: %s makes this model's prompts by code"
+                                                            + " (%s), not with its template; chats"
+                                                            + " are routed by load alone there")
+                                                    .formatted(file, engine, code)));
         }
         try {
             Template forTools = config.toolTemplate().map(Template::compile).orElse(null);
@@ -205,10 +190,9 @@ public final class HuggingFaceModelLoader implements ModelLoader {
                                     .orElse(null)));
         } catch (TemplateException e) {
             warnings.add(
-                    file
-                            + ": the chat template cannot be used, "
-                            + e.getMessage()
-                            + "; chats are routed by load alone, completions by their tokens");
+                    ("%s: the chat template cannot be used, %s; chats are routed by load"
+                                    + " alone, completions by their tokens")
+                            .formatted(file, e.getMessage()));
             return Optional.empty();
         }
     }

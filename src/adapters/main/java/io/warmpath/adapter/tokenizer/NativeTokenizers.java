@@ -7,12 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The native tokenizers library, loaded without network.
- *
- * <p>The library lies in the jar and is unpacked once into the user's cache directory (15 MB). Its
- * loader takes its settings from system properties only; they are set here, before its first use,
- * unless the operator set them: {@code ai.djl.offline} (else a machine with a GPU would download
- * another build) and {@code DJL_CACHE_DIR}.
+ * The native tokenizers library, loaded without network. The library lies in the jar and is
+ * unpacked once into the user's cache directory (15 MB). Its loader takes its settings from system
+ * properties only; they are set here, before its first use, unless the operator set them: {@code
+ * ai.djl.offline} (else a machine with a GPU would download another build) and {@code
+ * DJL_CACHE_DIR}.
  */
 final class NativeTokenizers {
     private static final String CACHE_DIR = "DJL_CACHE_DIR";

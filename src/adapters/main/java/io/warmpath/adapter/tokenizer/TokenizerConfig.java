@@ -94,10 +94,9 @@ record TokenizerConfig(
             return mapper.readTree(file.toFile());
         } catch (JacksonException e) {
             throw new TokenizerLoadException(
-                    file
-                            + " is not valid JSON; fetch it again (a file of a few lines may be a"
-                            + " pointer to a large file): "
-                            + e.getOriginalMessage(),
+                    ("%s is not valid JSON; fetch it again (a file of a few lines may be a"
+                                    + " pointer to a large file): %s")
+                            .formatted(file, e.getOriginalMessage()),
                     e);
         }
     }

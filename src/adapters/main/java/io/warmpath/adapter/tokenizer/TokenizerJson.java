@@ -16,8 +16,7 @@ import java.util.TreeSet;
 
 /**
  * What Warmpath itself has to know of a {@code tokenizer.json}: everything but the vocabulary.
- *
- * <p>Immutable.
+ * Immutable.
  */
 final class TokenizerJson {
     /** Steps that see one piece of text and nothing around it, and so do not look across tokens. */
@@ -90,9 +89,8 @@ final class TokenizerJson {
 
     /**
      * The added tokens at which a text can be cut, when {@link #whyNotSplit} has no objection.
-     *
-     * <p>Tokens marked {@code normalized} are looked for after the normaliser, inside the pieces,
-     * so they do not take part.
+     * Tokens marked {@code normalized} are looked for after the normaliser, inside the pieces, so
+     * they do not take part.
      */
     AddedTokens splitOn() {
         return new AddedTokens(idsByContent());

@@ -1,5 +1,3 @@
 /** Tokenizers read from tokenizer.json. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.tokenizer;
-
-import org.jspecify.annotations.NullMarked;

@@ -268,7 +268,10 @@ public final class ZmqEventFeed implements EventFeed {
 
     private void ready(SelectionKey key) {
         if (key.isValid() && key.attachment() instanceof ZmtpLoop.Attached a) {
-            guarded(a.owner(), a.handler()::ready);
+            ZmqSource owner = a.owner();
+            if (owner != null) {
+                guarded(owner, a.handler()::ready);
+            }
         }
     }
 

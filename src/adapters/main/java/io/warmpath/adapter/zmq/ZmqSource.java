@@ -206,7 +206,7 @@ final class ZmqSource {
         }
 
         @Override
-        public void message(List<byte[]> frames) {
+        public void message(ZmtpConnection connection, List<byte[]> frames) {
             byte[] first = frames.getFirst();
             if (first.length < topic.length
                     || !Arrays.equals(first, 0, topic.length, topic, 0, topic.length)) {
@@ -256,7 +256,7 @@ final class ZmqSource {
         }
 
         @Override
-        public void message(List<byte[]> frames) {
+        public void message(ZmtpConnection connection, List<byte[]> frames) {
             EventMessages.replay(frames)
                     .ifPresentOrElse(ZmqSource.this::answered, counters::badFrame);
         }

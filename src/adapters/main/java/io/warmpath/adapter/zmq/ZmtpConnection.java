@@ -25,7 +25,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     interface Listener {
         void up(ZmtpConnection connection);
 
-        void message(List<byte[]> frames);
+        void message(ZmtpConnection connection, List<byte[]> frames);
 
         /**
          * @param more there was more to read than one turn allows
@@ -41,7 +41,9 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     /** What this side is, and which peers it may talk to. */
     enum Role {
         SUB,
-        DEALER;
+        DEALER,
+        PULL,
+        ROUTER;
 
         private boolean talksTo(@Nullable String socketType) {
             return PEERS.getOrDefault(this, List.of())
@@ -52,7 +54,9 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     private static final Map<Role, List<String>> PEERS =
             Map.of(
                     Role.SUB, List.of("PUB", "XPUB"),
-                    Role.DEALER, List.of("ROUTER", "DEALER", "REP"));
+                    Role.DEALER, List.of("ROUTER", "DEALER", "REP"),
+                    Role.PULL, List.of("PUSH"),
+                    Role.ROUTER, List.of("DEALER", "REQ"));
 
     private static final Logger LOG = Logger.getLogger(ZmtpConnection.class);
 
@@ -135,6 +139,11 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
         return up;
     }
 
+    /** Where the peer has reached this side. */
+    SocketAddress localAddress() throws IOException {
+        return channel.getLocalAddress();
+    }
+
     /** The channel can be read, written, or is connected. */
     @Override
     public void ready() {
@@ -186,7 +195,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
                     "it wants the security mechanism " + mechanism + ", only NULL is known");
         }
         heartbeats = minor > 0;
-        send(ZmtpBytes.ready(role.name(), role == Role.DEALER));
+        send(ZmtpBytes.ready(role.name(), role == Role.DEALER || role == Role.ROUTER));
     }
 
     @Override
@@ -214,7 +223,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     @Override
     public void message(List<byte[]> frames) {
         if (up) {
-            listener.message(frames);
+            listener.message(this, frames);
         }
     }
 

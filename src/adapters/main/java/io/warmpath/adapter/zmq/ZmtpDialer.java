@@ -126,8 +126,8 @@ final class ZmtpDialer {
         }
 
         @Override
-        public void message(List<byte[]> frames) {
-            listener.message(frames);
+        public void message(ZmtpConnection c, List<byte[]> frames) {
+            listener.message(c, frames);
         }
 
         @Override

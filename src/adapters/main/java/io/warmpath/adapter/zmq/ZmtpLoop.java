@@ -10,18 +10,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of one source share with the feed's loop. One thread.
+ * What connections of one owner share with their loop. One thread.
  *
  * @param selector of the loop
  * @param buffer read into by whoever's turn it is; empty between turns
- * @param owner whose connections these are
+ * @param owner whose connections these are; null: whoever runs the loop
  * @param guard asked before each connection to another host; null: names lead anywhere
  */
 record ZmtpLoop(
         Selector selector,
         ByteBuffer buffer,
         LongSupplier nanoTime,
-        ZmqSource owner,
+        @Nullable ZmqSource owner,
         @Nullable AddressGuard guard) {
     /** What waits for a channel to be ready. */
     interface Ready {
@@ -29,7 +29,7 @@ record ZmtpLoop(
     }
 
     /** What a key carries. */
-    record Attached(ZmqSource owner, Ready handler) {}
+    record Attached(@Nullable ZmqSource owner, Ready handler) {}
 
     SelectionKey register(SelectableChannel channel, int interest, Ready handler)
             throws ClosedChannelException {

@@ -92,8 +92,8 @@ final class ZmtpServer implements ZmtpLoop.Ready {
         }
 
         @Override
-        public void message(List<byte[]> frames) {
-            listener.message(frames);
+        public void message(ZmtpConnection c, List<byte[]> frames) {
+            listener.message(c, frames);
         }
 
         @Override

@@ -1,5 +1,3 @@
 /** KV events over ZeroMQ: subscription, decoding, replay. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.zmq;
-
-import org.jspecify.annotations.NullMarked;

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps the gateway from being sent where it must not go: asks {@link AddressRules} of every place
  * that somebody other than the operator's configuration names, and again of what its name leads to.
- *
- * <p>Any thread, never blocks. What the configuration names may be anywhere, for as long as the
+ * Any thread, never blocks. What the configuration names may be anywhere, for as long as the
  * process runs; so may the hosts of its workers be connected to under those names by others.
  */
 public final class AddressGuard {
@@ -46,9 +45,7 @@ public final class AddressGuard {
     private final LongAdder refusedOfEngines = new LongAdder();
     private final LongAdder refusedConnections = new LongAdder();
 
-    /**
-     * @param log a warning, told once per host and cause
-     */
+    /** {@code log}: a warning, told once per host and cause. */
     public AddressGuard(AddressRules rules, Consumer<String> log) {
         this.rules = rules;
         this.log = log;
@@ -229,12 +226,8 @@ public final class AddressGuard {
             }
             tell(
                     who,
-                    "The worker "
-                            + spec.url()
-                            + " (told by "
-                            + source.word()
-                            + ") is left out: "
-                            + why.get());
+                    "The worker %s (told by %s) is left out: %s"
+                            .formatted(spec.url(), source.word(), why.get()));
             return false;
         }
 

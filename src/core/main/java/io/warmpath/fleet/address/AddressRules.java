@@ -12,12 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which places may be connected to because somebody outside named them. Immutable, any thread; no
- * name is looked up here.
- *
- * <p>A place is judged twice: when it is named, and, where it is a name, by the address that the
- * name leads to, at each connection. Some ranges are special: what listens there takes whoever
- * reaches it for one of its own. They are refused unless an entry lies within them, so {@code *}
- * and {@code 0.0.0.0/0} do not open them.
+ * name is looked up here. A place is judged twice: when it is named, and, where it is a name, by
+ * the address that the name leads to, at each connection. Some ranges are special: what listens
+ * there takes whoever reaches it for one of its own. They are refused unless an entry lies within
+ * them, so {@code *} and {@code 0.0.0.0/0} do not open them.
  */
 public final class AddressRules {
     /** The setting that holds the entries, for messages. */
@@ -217,13 +215,8 @@ public final class AddressRules {
         return listed || (sameMachine && isPlain(path))
                 ? Optional.empty()
                 : Optional.of(
-                        "the socket file "
-                                + path
-                                + " is refused; unix:"
-                                + path
-                                + " in "
-                                + KEY
-                                + " would allow it");
+                        "the socket file %s is refused; unix:%s in %s would allow it"
+                                .formatted(path, path, KEY));
     }
 
     private static boolean isPlain(String path) {
@@ -233,9 +226,7 @@ public final class AddressRules {
                 && !(path + "/").contains("/./");
     }
 
-    /**
-     * @param name that led to the address, null: none
-     */
+    /** {@code name}: that led to the address, null: none. */
     private Optional<String> address(
             Place place, @Nullable String name, byte[] address, boolean sameMachine) {
         for (byte[] part : AddressRange.withEmbedded(address)) {
@@ -244,18 +235,14 @@ public final class AddressRules {
                         && !(sameMachine && special.what.equals(LOOPBACK))
                         && entries.stream().noneMatch(e -> lifts(e, place, special.range, part))) {
                     return Optional.of(
-                            "the address "
-                                    + AddressRange.text(address)
-                                    + (name == null ? "" : " of " + name)
-                                    + " is refused: "
-                                    + special.what
-                                    + " ("
-                                    + special.range
-                                    + "); "
-                                    + AddressRange.text(part)
-                                    + " in "
-                                    + KEY
-                                    + " would allow it");
+                            "the address %s%s is refused: %s (%s); %s in %s would allow it"
+                                    .formatted(
+                                            AddressRange.text(address),
+                                            name == null ? "" : " of " + name,
+                                            special.what,
+                                            special.range,
+                                            AddressRange.text(part),
+                                            KEY));
                 }
             }
         }

@@ -77,7 +77,11 @@ public final class GuardedProbe implements WorkerProbe {
         return true;
     }
 
+    /** A worker may be asked at its own address; a told one that looks alike is judged, too. */
     private String why(WorkerSpec spec, String endpoint) {
+        if (endpoint.equals(EventEndpoint.polled(spec.url()).endpoint())) {
+            return "";
+        }
         try {
             return guard.refusalOfTold(spec.url(), Place.ofEndpoint(endpoint, 1)).orElse("");
         } catch (IllegalArgumentException e) {

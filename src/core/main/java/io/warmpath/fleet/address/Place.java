@@ -19,9 +19,7 @@ public record Place(String scheme, String host, int port, int ports) {
     private static final Pattern TCP = Pattern.compile("tcp://(.+):(\\d{1,5})");
     private static final String IPC = "ipc://";
 
-    /**
-     * @param base as {@link EngineAddress#checked} returns it
-     */
+    /** {@code base}: as {@link EngineAddress#checked} returns it. */
     public static Place of(URI base) {
         return UNIX.equals(base.getScheme())
                 ? new Place(UNIX, base.getPath(), 0, 1)

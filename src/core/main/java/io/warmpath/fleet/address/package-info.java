@@ -1,5 +1,3 @@
 /** Which addresses a worker may have: ranges and rules against forged registrations. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet.address;
-
-import org.jspecify.annotations.NullMarked;

@@ -38,21 +38,11 @@ public record HiCacheMetadata(
     /** The last two are of Dynamo's newer workers, and not looked at. */
     private static final Set<String> KNOWN =
             Set.of(
-                    "backend",
-                    "page_size",
-                    "tp_size",
-                    "pp_size",
-                    "is_mla_model",
-                    "is_eagle",
-                    "tp_lcm_size",
-                    "should_split_heads",
-                    "extra_backend_tag",
-                    "master_server_address",
-                    "master_metrics_port",
-                    "model_name",
-                    "sglang_version",
-                    "kv_events_endpoint",
-                    "hicache_object_layout");
+                    ("backend page_size tp_size pp_size is_mla_model is_eagle tp_lcm_size"
+                                    + " should_split_heads extra_backend_tag master_server_address"
+                                    + " master_metrics_port model_name sglang_version"
+                                    + " kv_events_endpoint hicache_object_layout")
+                            .split(" ", -1));
 
     /**
      * From JSON as Java's own maps, strings, numbers and booleans.
@@ -93,19 +83,9 @@ public record HiCacheMetadata(
 
     @Override
     public PoolMetadata withoutMaster() {
-        return new HiCacheMetadata(
-                pageSize,
-                tpSize,
-                ppSize,
-                mla,
-                eagle,
-                tpLcmSize,
-                splitHeads,
-                backendTag,
-                "",
-                masterMetricsPort,
-                modelName,
-                version);
+        Map<String, Object> json = json();
+        json.remove("master_server_address");
+        return of(json);
     }
 
     @Override

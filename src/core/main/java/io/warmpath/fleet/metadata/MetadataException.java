@@ -6,9 +6,7 @@ public final class MetadataException extends IllegalArgumentException {
 
     private final String path;
 
-    /**
-     * @param path of the wrong member, such as {@code sglang_hicache_mooncake.page_size}
-     */
+    /** {@code path}: of the wrong member, such as {@code sglang_hicache_mooncake.page_size}. */
     public MetadataException(String path, String message) {
         super("`" + path + "` " + message + ".");
         this.path = path;

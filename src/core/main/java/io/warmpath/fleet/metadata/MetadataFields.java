@@ -6,17 +6,14 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Members of a JSON object, each checked as it is read; null counts as absent. One thread.
- *
- * <p>JSON comes as Java's own: maps, strings, numbers, booleans.
+ * Members of a JSON object, each checked as it is read; null counts as absent. One thread. JSON
+ * comes as Java's own: maps, strings, numbers, booleans.
  */
 final class MetadataFields {
     private final String path;
     private final Map<?, ?> fields;
 
-    /**
-     * @throws MetadataException when it is no object, or has a member that is not known
-     */
+    /** Throws {@link MetadataException} when it is no object, or has a member that is not known. */
     MetadataFields(String path, @Nullable Object json, Set<String> known) {
         if (!(json instanceof Map<?, ?> map)) {
             throw new MetadataException(path, "must be an object");

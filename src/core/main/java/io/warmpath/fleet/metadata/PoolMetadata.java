@@ -3,12 +3,11 @@ package io.warmpath.fleet.metadata;
 import java.util.Map;
 
 /**
- * What a worker, or its operator, says about the Mooncake pool that its engine uses. Immutable.
- *
- * <p>The members of the JSON form are those that Dynamo's workers publish, and a few that make a
- * worker's statement complete where the engine does not.
+ * What a worker, or its operator, says about the pool that its engine uses: Mooncake, LMCache.
+ * Immutable. The members of the JSON form are those that Dynamo's workers publish, and a few that
+ * make a worker's statement complete where the engine does not.
  */
-public sealed interface PoolMetadata permits HiCacheMetadata, VllmStoreMetadata {
+public sealed interface PoolMetadata permits HiCacheMetadata, LmcacheMetadata, VllmStoreMetadata {
     /** Admin port of a master that names none. */
     int DEFAULT_METRICS_PORT = 9003;
 

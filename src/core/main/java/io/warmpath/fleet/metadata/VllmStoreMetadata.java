@@ -34,18 +34,10 @@ public record VllmStoreMetadata(
 
     private static final Set<String> KNOWN =
             Set.of(
-                    "block_size",
-                    "hash_seed",
-                    "model_name",
-                    "store_namespace",
-                    "cache_prefix",
-                    "tp_ranks",
-                    "pcp_ranks",
-                    "dcp_ranks",
-                    "pp_ranks",
-                    "groups",
-                    "master_server_address",
-                    "master_metrics_port");
+                    ("block_size hash_seed model_name store_namespace cache_prefix tp_ranks"
+                                    + " pcp_ranks dcp_ranks pp_ranks groups master_server_address"
+                                    + " master_metrics_port")
+                            .split(" ", -1));
 
     /**
      * From JSON as Java's own maps, strings, numbers and booleans.
@@ -80,19 +72,9 @@ public record VllmStoreMetadata(
 
     @Override
     public PoolMetadata withoutMaster() {
-        return new VllmStoreMetadata(
-                pageSize,
-                hashSeed,
-                modelName,
-                storeNamespace,
-                cachePrefix,
-                tpRanks,
-                pcpRanks,
-                dcpRanks,
-                ppRanks,
-                groups,
-                "",
-                masterMetricsPort);
+        Map<String, Object> json = json();
+        json.remove("master_server_address");
+        return of(json);
     }
 
     @Override

@@ -1,5 +1,3 @@
 /** What engines' connectors say of a shared pool. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet.metadata;
-
-import org.jspecify.annotations.NullMarked;

@@ -337,9 +337,7 @@ public final class FleetMonitor implements FleetTask {
         }
     }
 
-    /**
-     * @param models whether it is asked what it serves, too
-     */
+    /** {@code models}: whether it is asked what it serves, too. */
     private void check(Watch w, WorkerStatus s, boolean models) {
         WorkerProbe.Health seen = safely(() -> probe.health(s.spec(), s.worker().kind()));
         post(() -> onHealth(w, s, seen));

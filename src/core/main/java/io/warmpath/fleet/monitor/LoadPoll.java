@@ -25,10 +25,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks engines what they are doing, and tells the load book of requests that did not come through
  * it: those beyond what is booked, the smaller number of two answers in a row, because a request
- * that begins or ends while the engine is asked is in one of the two counts only.
- *
- * <p>{@link #tick} on the fleet's thread; questions run on {@code probes}. {@link #last}: any
- * thread. An answer counts for three intervals.
+ * that begins or ends while the engine is asked is in one of the two counts only. {@link #tick} on
+ * the fleet's thread; questions run on {@code probes}. {@link #last}: any thread. An answer counts
+ * for three intervals.
  */
 public final class LoadPoll implements FleetTask {
     /** Takes what others have running on a slot; 0 ends it. */
@@ -36,11 +35,7 @@ public final class LoadPoll implements FleetTask {
         void set(WorkerSlot slot, int requests, double blocks);
     }
 
-    /**
-     * The last answer of one rank.
-     *
-     * @param outside requests of it that nobody has booked here
-     */
+    /** The last answer of one rank. {@code outside}: requests of it that nobody has booked here. */
     public record Seen(EngineLoad load, int outside) {}
 
     private static final int STALE_INTERVALS = 3;

@@ -6,23 +6,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * When bytes of an answer last came from each worker. Any thread; a few dozen nanoseconds.
- *
- * <p>Times are those of {@link System#nanoTime}.
+ * When bytes of an answer last came from each worker. Any thread; a few dozen nanoseconds. Times
+ * are those of {@link System#nanoTime}.
  */
 public final class SignsOfLife implements FleetListener {
     private final Map<String, Long> heard = new ConcurrentHashMap<>();
 
-    /**
-     * @param worker its name
-     */
+    /** {@code worker}: its name. */
     public void heard(String worker, long nanos) {
         heard.merge(worker, nanos, (a, b) -> b - a > 0 ? b : a);
     }
 
-    /**
-     * @param otherwise of a worker from which nothing has come since then
-     */
+    /** {@code otherwise}: of a worker from which nothing has come since then. */
     public long last(String worker, long otherwise) {
         Long at = heard.get(worker);
         return at != null && at - otherwise > 0 ? at : otherwise;

@@ -5,9 +5,7 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * Whether a worker computes that has requests and gives no sign of life: when it is to be asked,
- * and what its answers come to.
- *
- * <p>Pure; one thread. Times are nanoseconds of the caller's clock.
+ * and what its answers come to. Pure; one thread. Times are nanoseconds of the caller's clock.
  */
 final class Suspicion {
     /** How exactly it is known since when a worker is quiet. */
@@ -89,17 +87,13 @@ final class Suspicion {
         open = true;
     }
 
-    /**
-     * @return whether it was mute and is not any more
-     */
+    /** Returns whether it was mute and is not any more. */
     boolean answeredWell(long now) {
         ended(now);
         return computes();
     }
 
-    /**
-     * @return whether it is mute
-     */
+    /** Returns whether it is mute. */
     boolean answeredBadly(long now) {
         ended(now);
         failures++;
@@ -117,11 +111,7 @@ final class Suspicion {
         due = now + pauseNanos;
     }
 
-    /**
-     * It has shown that it computes, in whatever way.
-     *
-     * @return whether it was mute
-     */
+    /** It has shown that it computes, in whatever way. Returns whether it was mute. */
     boolean computes() {
         quietSince = NONE;
         return speaks();

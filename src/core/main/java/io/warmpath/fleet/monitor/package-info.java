@@ -1,5 +1,3 @@
 /** Workers asked in turn, and what follows from answers and silence. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet.monitor;
-
-import org.jspecify.annotations.NullMarked;

@@ -23,9 +23,8 @@ import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /**
- * Learns a worker by its model list and by the dialects of the known engines, in order.
- *
- * <p>Stateless, any thread; blocks as {@link EngineHttp} does.
+ * Learns a worker by its model list and by the dialects of the known engines, in order. Stateless,
+ * any thread; blocks as {@link EngineHttp} does.
  */
 public final class DialectProbe implements WorkerProbe {
     /** An engine of which only OpenAI's interface is known. Some have no path for health. */
@@ -101,7 +100,10 @@ public final class DialectProbe implements WorkerProbe {
                     firstPositive(
                             spec.blockSize(),
                             facts.blockSize(),
-                            defaultBlockSize.applyAsInt(served.names())),
+                            firstPositive(
+                                    dialect(facts.kind()).usualBlockSize(),
+                                    defaultBlockSize.applyAsInt(served.names()),
+                                    0)),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
                     dpSize,
                     spec.capacity().or(facts.capacity()),
@@ -183,15 +185,9 @@ public final class DialectProbe implements WorkerProbe {
         List<String> all = new ArrayList<>();
         if (used < listed) {
             all.add(
-                    "models: "
-                            + listed
-                            + " are listed, the first "
-                            + MOST_MODELS
-                            + " of at most "
-                            + LONGEST_MODEL
-                            + " characters are used, "
-                            + (listed - used)
-                            + " left out");
+                    ("models: %s are listed, the first %s of at most %s characters are used,"
+                                    + " %s left out")
+                            .formatted(listed, MOST_MODELS, LONGEST_MODEL, listed - used));
         }
         compare(all, "block-size", spec.blockSize(), facts.blockSize());
         compare(all, "dp-size", spec.dpSize(), facts.dpSize());
@@ -204,11 +200,8 @@ public final class DialectProbe implements WorkerProbe {
         boolean tells = facts.kind() == EngineKind.SGLANG && spec.role() != Role.ENCODE;
         if (spec.role() != null && spec.role() != told && tells) {
             all.add(
-                    "role: "
-                            + spec.role().label()
-                            + " by its record, "
-                            + told.label()
-                            + " by its engine");
+                    "role: %s by its record, %s by its engine"
+                            .formatted(spec.role().label(), told.label()));
         }
         compare(all, "total-kv-blocks", spec.capacity().kvBlocks(), facts.capacity().kvBlocks());
         return all;
@@ -260,7 +253,11 @@ public final class DialectProbe implements WorkerProbe {
             return EventEndpoint.perRank(
                     configured, spec.replayEndpoint(), spec.eventsBind(), spec.topic(), dpSize);
         }
-        return facts.events().stream().filter(e -> e.dpRank() < dpSize).toList();
+        List<EventEndpoint> told = facts.events();
+        if (told.size() == 1 && EventEndpoint.isPolled(told.getFirst().endpoint())) {
+            return EventEndpoint.perRank(told.getFirst().endpoint(), null, false, "", dpSize);
+        }
+        return told.stream().filter(e -> e.dpRank() < dpSize).toList();
     }
 
     private static int firstPositive(int a, int b, int otherwise) {

@@ -20,6 +20,11 @@ public interface EngineDialect {
      */
     Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
 
+    /** Tokens per block of an engine that does not say and was not told; 0: the fleet's default. */
+    default int usualBlockSize() {
+        return 0;
+    }
+
     /**
      * With what the registry of an engine that prefills says, where there is something to ask.
      *

@@ -8,9 +8,7 @@ import java.util.SequencedMap;
 public interface ModelList {
     /**
      * Model names in the order given, each with the name of its base where it is an adapter, else
-     * with nothing.
-     *
-     * @throws IOException when the text is not such an answer
+     * with nothing. Throws {@link IOException} when the text is not such an answer.
      */
     SequencedMap<String, String> read(String body) throws IOException;
 }

@@ -20,9 +20,7 @@ public record MovedKv(double tokens, double bytes, double transfers, double seco
     }
 
     /**
-     * What came after {@code before}.
-     *
-     * @return something negative where the engine has started anew
+     * What came after {@code before}. Returns something negative where the engine has started anew.
      */
     public MovedKv since(MovedKv before) {
         return new MovedKv(

@@ -6,9 +6,7 @@ import java.io.IOException;
 public final class NotAskedException extends IOException {
     private static final long serialVersionUID = 1;
 
-    /**
-     * @param message for the operator
-     */
+    /** {@code message}: for the operator. */
     public NotAskedException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -7,8 +7,6 @@ import java.io.IOException;
 /** Finds out how a kind of engine can be made to keep a prefix. Any thread; blocks. */
 @FunctionalInterface
 public interface PinProbe {
-    /**
-     * @throws IOException when it cannot be asked
-     */
+    /** Throws {@link IOException} when it cannot be asked. */
     PinSupport ask(Worker worker, EngineHttp http) throws IOException;
 }

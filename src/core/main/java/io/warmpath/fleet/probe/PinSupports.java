@@ -14,10 +14,9 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How each worker can be made to keep a prefix: the operator's word first, the engine's second.
- *
- * <p>Any thread; {@link #of} is a look-up. A worker is asked once per incarnation, on the executor,
- * and some times more when it does not answer; until then it supports nothing.
+ * How each worker can be made to keep a prefix: the operator's word first, the engine's second. Any
+ * thread; {@link #of} is a look-up. A worker is asked once per incarnation, on the executor, and
+ * some times more when it does not answer; until then it supports nothing.
  */
 public final class PinSupports implements FleetListener {
     private static final int TRIES = 5;

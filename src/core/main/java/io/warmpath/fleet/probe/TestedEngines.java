@@ -14,15 +14,13 @@ public final class TestedEngines {
         return switch (kind) {
             case SGLANG -> "0.5.23";
             case VLLM -> "0.32.0";
-            case OPENAI -> "";
+            case TRTLLM, OPENAI -> "";
         };
     }
 
     /**
      * Builds and later releases of the same version are taken for it: {@code v0.32.0+cpu}, {@code
-     * 0.5.23.post1}.
-     *
-     * @param said as the engine writes it; empty when it has not
+     * 0.5.23.post1}. {@code said}: as the engine writes it; empty when it has not.
      */
     public static boolean isTested(EngineKind kind, String said) {
         String tested = version(kind);

@@ -8,9 +8,7 @@ import java.util.List;
 
 /** Asks a worker about itself. Any thread; all calls block for up to their time-out. */
 public interface WorkerProbe {
-    /**
-     * @throws ProbeException when it cannot be reached or its answers make no sense
-     */
+    /** Throws {@link ProbeException} when it cannot be reached or its answers make no sense. */
     WorkerProfile learn(WorkerSpec spec) throws ProbeException;
 
     /**

@@ -1,5 +1,3 @@
 /** Questions to engines and their answers: kind, health, load, models, pins. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet.probe;
-
-import org.jspecify.annotations.NullMarked;

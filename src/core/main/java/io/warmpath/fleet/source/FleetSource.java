@@ -5,8 +5,7 @@ import java.util.Map;
 
 /**
  * Somebody who knows of workers and tells as they come and go: a file, a registry, an orchestrator.
- *
- * <p>{@link #start} and {@link #close} once each. What a source that is closed has told stays: a
+ * {@link #start} and {@link #close} once each. What a source that is closed has told stays: a
  * gateway that ends takes no worker away.
  */
 public interface FleetSource extends AutoCloseable {

@@ -42,9 +42,7 @@ public final class FleetSources {
     private volatile Map<URI, List<SourceName>> sources = Map.of();
     private volatile Map<URI, String> problems = Map.of();
 
-    /**
-     * @param log a warning, told once per problem
-     */
+    /** {@code log}: a warning, told once per problem. */
     public FleetSources(FleetRegistry registry, Consumer<String> log) {
         this.registry = registry;
         this.log = log;
@@ -77,13 +75,8 @@ public final class FleetSources {
         WorkerStatus other = there == null ? null : registry.byId(there);
         if (other != null && other.worker().state() != WorkerState.DRAINING) {
             throw new DuplicateWorkerException(
-                    "worker "
-                            + other.worker().name()
-                            + " already has the URL "
-                            + spec.url()
-                            + "; PATCH /workers/"
-                            + other.worker().name()
-                            + " changes it");
+                    "worker %s already has the URL %s; PATCH /workers/%s changes it"
+                            .formatted(other.worker().name(), spec.url(), other.worker().name()));
         }
         Entry e = known == null ? new Entry(spec.url()) : known;
         e.withdrawn = false;
@@ -217,21 +210,15 @@ public final class FleetSources {
             problem = String.valueOf(refused.getMessage());
             if (!problem.equals(e.problem)) {
                 log.accept(
-                        "The worker "
-                                + e.url
-                                + " (told by "
-                                + words(e)
-                                + ") is left out: "
-                                + problem);
+                        "The worker %s (told by %s) is left out: %s"
+                                .formatted(e.url, words(e), problem));
             }
         } finally {
             e.problem = problem;
         }
     }
 
-    /**
-     * @throws DuplicateWorkerException when its name or id is another worker's
-     */
+    /** Throws {@link DuplicateWorkerException} when its name or id is another worker's. */
     private void reconcile(Entry e) {
         WorkerSpec merged = merged(e);
         if (merged == null) {

@@ -10,6 +10,7 @@ import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import java.net.URI;
 import java.util.LinkedHashMap;
@@ -33,28 +34,11 @@ public final class WorkerFields {
 
     private static final Set<String> KEYS =
             Set.of(
-                    "url",
-                    "name",
-                    "id",
-                    "kind",
-                    "models",
-                    "block-size",
-                    "dp-size",
-                    "events-endpoint",
-                    "replay-endpoint",
-                    "events-bind",
-                    "topic",
-                    "taints",
-                    "labels",
-                    "max-num-batched-tokens",
-                    "total-kv-blocks",
-                    "priority",
-                    "pins",
-                    "weight",
-                    "role",
-                    "bootstrap-port",
-                    "sglang-hicache-mooncake",
-                    "vllm-mooncake-store");
+                    ("url name id kind models block-size dp-size events-endpoint replay-endpoint"
+                                    + " events-bind topic taints labels max-num-batched-tokens"
+                                    + " total-kv-blocks priority pins weight role bootstrap-port"
+                                    + " sglang-hicache-mooncake vllm-mooncake-store lmcache")
+                            .split(" ", -1));
 
     private final Map<String, Object> fields = new LinkedHashMap<>();
     private final boolean texts;
@@ -209,11 +193,8 @@ public final class WorkerFields {
             // Said below, as for a number that is out of bounds.
         }
         throw new IllegalArgumentException(
-                "The field weight must be a number from "
-                        + WorkerSpec.MIN_WEIGHT
-                        + " to "
-                        + (int) WorkerSpec.MAX_WEIGHT
-                        + ".");
+                "The field weight must be a number from %s to %s."
+                        .formatted(WorkerSpec.MIN_WEIGHT, (int) WorkerSpec.MAX_WEIGHT));
     }
 
     private boolean flag(String key) {
@@ -251,7 +232,7 @@ public final class WorkerFields {
                 return k;
             }
         }
-        throw new IllegalArgumentException("The field kind must be sglang, vllm or openai.");
+        throw new IllegalArgumentException("The field kind must be sglang, vllm, trtllm or openai.");
     }
 
     private @Nullable PoolMetadata pool() {
@@ -260,12 +241,14 @@ public final class WorkerFields {
         if (sglang != null) {
             return HiCacheMetadata.of(sglang);
         }
-        return vllm == null ? null : VllmStoreMetadata.of(vllm);
+        if (vllm != null) {
+            return VllmStoreMetadata.of(vllm);
+        }
+        Object lmcache = fields.get(LmcacheMetadata.KEY);
+        return lmcache == null ? null : LmcacheMetadata.of(lmcache);
     }
 
-    /**
-     * @param pairs {@code name=value} or {@code name}
-     */
+    /** {@code pairs}: {@code name=value} or {@code name}. */
     public static Map<String, String> labels(Iterable<String> pairs) {
         Map<String, String> labels = new LinkedHashMap<>();
         for (String label : pairs) {

@@ -1,5 +1,3 @@
 /** Sources of workers: several of them at once, one worker each per address. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.fleet.source;
-
-import org.jspecify.annotations.NullMarked;

@@ -12,17 +12,10 @@ import io.warmpath.routing.RoutingRequest;
  * The worker that the client names; a request that names none is refused.
  *
  * <p>Any thread. Where the client leaves the rank open, the cheapest rank of its worker is taken.
+ *
+ * @param amongRanks chooses when the named worker has several ranks; made with this mode
  */
-final class DirectRouter implements Router {
-    private final Router amongRanks;
-
-    /**
-     * @param amongRanks chooses when the named worker has several ranks; made with this mode
-     */
-    DirectRouter(Router amongRanks) {
-        this.amongRanks = amongRanks;
-    }
-
+record DirectRouter(Router amongRanks) implements Router {
     @Override
     public RoutingDecision decide(RoutingRequest request) {
         if (request.pinnedWorker().isEmpty()) {

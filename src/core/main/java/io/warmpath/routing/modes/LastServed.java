@@ -38,9 +38,7 @@ final class LastServed {
 
     /**
      * The candidate that served the longest remembered beginning of the prompt, if it is among
-     * those asked for.
-     *
-     * @return its index, or -1
+     * those asked for. Returns its index, or -1.
      */
     int find(RoutingRequest request, List<Candidate> candidates, IntPredicate among) {
         int found = -1;

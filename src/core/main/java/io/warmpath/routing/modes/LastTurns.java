@@ -9,10 +9,8 @@ import java.util.function.IntPredicate;
 /**
  * When each worker was last chosen, for those who take turns, and for ties that no prefix decides:
  * whose turn lies furthest back is next, so that prompts which nobody knows spread over an idle
- * fleet instead of meeting by chance.
- *
- * <p>Any thread; lock-free but where the table grows. 8 bytes per slot number. A new worker in an
- * old number takes over its place in the order.
+ * fleet instead of meeting by chance. Any thread; lock-free but where the table grows. 8 bytes per
+ * slot number. A new worker in an old number takes over its place in the order.
  */
 final class LastTurns {
     private static final int FIRST_CAPACITY = 64;

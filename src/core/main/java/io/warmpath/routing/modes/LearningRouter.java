@@ -27,9 +27,7 @@ final class LearningRouter implements Router {
     private final LoadBook loads;
     private final ComputedBlocks computed = new ComputedBlocks();
 
-    /**
-     * @param rates those that the router shows or decides by
-     */
+    /** {@code rates}: those that the router shows or decides by. */
     LearningRouter(Router router, RouterOptions options, LoadBook loads, WorkerRates rates) {
         this.router = router;
         this.rates = rates;

@@ -33,9 +33,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What another policy would have chosen for decisions that were kept in full detail. The routers
  * and costs are those of live requests, over the caches and loads as each decision saw them: the
- * loads that the other choices would have led to are not in it.
- *
- * <p>One per run, one thread. O(decisions × candidates).
+ * loads that the other choices would have led to are not in it. One per run, one thread.
+ * O(decisions × candidates).
  */
 public final class Replay {
     /** The other policy; null leaves what a decision was made with. */
@@ -79,9 +78,7 @@ public final class Replay {
         this.random = random;
     }
 
-    /**
-     * @param decisions in the order in which they were made
-     */
+    /** {@code decisions}: in the order in which they were made. */
     public static Outcome run(
             List<RoutingDecision> decisions,
             Policy policy,

@@ -10,12 +10,10 @@ import io.warmpath.routing.Scorer;
 import java.util.List;
 
 /**
- * The candidate whose last turn lies furthest back.
- *
- * <p>Any thread; a short critical section per decision. With one model and a constant fleet this is
- * the plain cycle; it stays even when several models share workers, when workers come and go, and
- * when a retry leaves one out, where a common counter would skip. Where weights differ, turns are
- * given by {@link Strides}.
+ * The candidate whose last turn lies furthest back. Any thread; a short critical section per
+ * decision. With one model and a constant fleet this is the plain cycle; it stays even when several
+ * models share workers, when workers come and go, and when a retry leaves one out, where a common
+ * counter would skip. Where weights differ, turns are given by {@link Strides}.
  */
 final class RoundRobinRouter implements Router {
     private final Scorer scorer;

@@ -27,9 +27,7 @@ public final class Routers {
         return create(options, loads, random, System::nanoTime);
     }
 
-    /**
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code nanoTime}: as {@link System#nanoTime}. */
     public static Router create(
             RouterOptions options,
             LoadBook loads,

@@ -8,9 +8,7 @@ import java.util.function.IntPredicate;
 final class WeightedDraw {
     private WeightedDraw() {}
 
-    /**
-     * @param drawn a number from 0 to below 1
-     */
+    /** {@code drawn}: a number from 0 to below 1. */
     static int draw(List<Candidate> candidates, double drawn) {
         return draw(candidates, i -> true, drawn);
     }

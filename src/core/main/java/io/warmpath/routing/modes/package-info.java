@@ -1,5 +1,3 @@
 /** The routers, one a mode, and their choice among scored candidates. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.routing.modes;
-
-import org.jspecify.annotations.NullMarked;

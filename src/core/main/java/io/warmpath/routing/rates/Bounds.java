@@ -11,11 +11,8 @@ public final class Bounds {
     public static void require(String name, double value, double max) {
         if (!(value >= 0 && value <= max)) { // also refuses NaN
             throw new IllegalArgumentException(
-                    name
-                            + " is "
-                            + value
-                            + "; it must be a finite number of at least 0"
-                            + (max == 1 ? " and at most 1" : ""));
+                    "%s is %s; it must be a finite number of at least 0%s"
+                            .formatted(name, value, max == 1 ? " and at most 1" : ""));
         }
     }
 }

@@ -81,9 +81,7 @@ public record FleetPressure(double prefill, double decode, double steps, double 
         return tokens > 0 && state.promptTokens() > tokens ? tokens / state.promptTokens() : 1;
     }
 
-    /**
-     * @param roomTokens 0: not known
-     */
+    /** {@code roomTokens}: 0: not known. */
     private record Rank(
             LatencyPriors priors,
             double prefillFactor,

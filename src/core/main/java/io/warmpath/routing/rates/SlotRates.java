@@ -4,13 +4,10 @@ import io.warmpath.routing.rates.WorkerRates.Work;
 import java.util.LinkedHashSet;
 
 /**
- * One slot's requests under way, and what its answers have taught.
- *
- * <p>Writers hold the monitor; {@link #state} is one volatile read.
- *
- * <p>For prefill only answers that found no prefill ahead are samples: with every answer as one, a
- * router learns its own queues and runs from them. For decoding all are: what others' prompts took
- * of their time is known, and taken off.
+ * One slot's requests under way, and what its answers have taught. Writers hold the monitor; {@link
+ * #state} is one volatile read. For prefill only answers that found no prefill ahead are samples:
+ * with every answer as one, a router learns its own queues and runs from them. For decoding all
+ * are: what others' prompts took of their time is known, and taken off.
  */
 final class SlotRates {
     /** Shorter answers say more about chance than about speed. */

@@ -13,9 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * How fast KV caches move between engines and how large they are, as the engines count it that
- * fetch them. Of an engine that does not tell nothing is kept.
- *
- * <p>Any thread; each worker has a lock of its own, held for a moment.
+ * fetch them. Of an engine that does not tell nothing is kept. Any thread; each worker has a lock
+ * of its own, held for a moment.
  */
 public final class TransferRates {
     /** What is left of older samples with each new one. */
@@ -32,11 +31,7 @@ public final class TransferRates {
 
     private final Map<Long, Fetched> workers = new ConcurrentHashMap<>();
 
-    /**
-     * Transfers of one kind.
-     *
-     * @param seconds that requests waited for them
-     */
+    /** Transfers of one kind. {@code seconds}: that requests waited for them. */
     public record Link(double bytes, double seconds) {
         static final Link UNSEEN = new Link(0, 0);
 

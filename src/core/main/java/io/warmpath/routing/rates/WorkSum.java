@@ -26,9 +26,7 @@ final class WorkSum {
         outputSteps += out * out;
     }
 
-    /**
-     * @param part of the other sum
-     */
+    /** {@code part}: of the other sum. */
     void add(WorkSum other, double part) {
         prefillMillis += part * other.prefillMillis;
         loadMillis += part * other.loadMillis;

@@ -9,10 +9,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each rank has been sent, and how fast it turned out to be.
- *
- * <p>Any thread. {@link #state} is two volatile reads; what is sent, begins and ends takes the
- * slot's own lock for a moment. Slot numbers are used again: a new incarnation starts anew.
+ * What each rank has been sent, and how fast it turned out to be. Any thread. {@link #state} is two
+ * volatile reads; what is sent, begins and ends takes the slot's own lock for a moment. Slot
+ * numbers are used again: a new incarnation starts anew.
  */
 public final class WorkerRates implements Speeds {
     private static final int FIRST_CAPACITY = 64;
@@ -144,9 +143,7 @@ public final class WorkerRates implements Speeds {
                 again.part(PRIOR_BLOCKS));
     }
 
-    /**
-     * @param streamed its first token will be seen
-     */
+    /** {@code streamed}: its first token will be seen. */
     public Sent sent(WorkerSlot slot, Work work, boolean streamed) {
         SlotRates rates = of(slot);
         SlotRates.Running running = rates.begin(work, streamed, now());

@@ -59,9 +59,7 @@ public final class PinFile {
         return to.toByteArray();
     }
 
-    /**
-     * @throws IOException with why it cannot be used
-     */
+    /** Throws {@link IOException} with why it cannot be used. */
     public static Content read(byte[] file) throws IOException {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(file))) {
             if (in.readLong() != MAGIC) {
@@ -71,12 +69,9 @@ public final class PinFile {
             int oldestReader = in.readInt();
             if (oldestReader > VERSION) {
                 throw new IOException(
-                        "its version is "
-                                + version
-                                + ", which needs a gateway that reads version "
-                                + oldestReader
-                                + "; this one reads "
-                                + VERSION);
+                        ("its version is %s, which needs a gateway that reads version %s;"
+                                        + " this one reads %s")
+                                .formatted(version, oldestReader, VERSION));
             }
             int end = file.length - Integer.BYTES;
             if (end < HEAD

@@ -12,9 +12,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pins by their number and by the prompts that begin with them. To be guarded by its user.
- *
- * <p>Finding those of a prompt costs a look-up for each length that some pin has.
+ * Pins by their number and by the prompts that begin with them. To be guarded by its user. Finding
+ * those of a prompt costs a look-up for each length that some pin has.
  */
 final class PinIndex {
     /** A pin as it stands. */

@@ -237,11 +237,7 @@ public final class PinLedger {
         return new Served(longest, false);
     }
 
-    /**
-     * Forgets what is over.
-     *
-     * @return how many
-     */
+    /** Forgets what is over. Returns how many. */
     public synchronized int expire() {
         long now = millis.getAsLong();
         return removeIf(p -> p.expiresMillis() <= now);

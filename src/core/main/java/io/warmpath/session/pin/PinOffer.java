@@ -39,11 +39,7 @@ public record PinOffer(
         /** The rank keeps this very prefix already, for as long, or has been asked to. */
         record Covered(long number) implements Taken {}
 
-        /**
-         * There is no room.
-         *
-         * @param why a phrase that names the limit
-         */
+        /** There is no room. {@code why}: a phrase that names the limit. */
         record Refused(String why) implements Taken {}
     }
 }

@@ -176,6 +176,19 @@ class AddressGuardTest {
         assertEquals(1024, log.size());
     }
 
+    @Test
+    void an_engine_is_asked_for_its_events_at_its_own_address_and_at_no_other() throws Exception {
+        WorkerSpec spec = worker().build();
+        String own = EventEndpoint.polled(spec.url()).endpoint();
+        assertEquals(own, learnt(spec, own, null).events().getFirst().endpoint());
+        for (String other :
+                List.of(METADATA + EventEndpoint.POLLED, own + EventEndpoint.POLLED, "http://a")) {
+            WorkerProfile judged = learnt(spec, other, null);
+            assertEquals(List.of(), judged.events(), other);
+            assertTrue(judged.disagreements().getFirst().contains("is neither"), other);
+        }
+    }
+
     /** An engine that tells these places. */
     private WorkerProfile learnt(WorkerSpec spec, String events, PoolMetadata pool)
             throws Exception {

@@ -45,9 +45,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Questions over connections apart from those of the streaming path, so that a health check never
- * waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2.
- *
- * <p>Any thread but an event loop, blocks up to the time-out; meant for virtual threads.
+ * waits behind requests. All that {@link EngineAddress} knows: TLS, socket files, HTTP/2. Any
+ * thread but an event loop, blocks up to the time-out; meant for virtual threads.
  */
 public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(VertxEngineHttp.class);
@@ -71,6 +70,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final UnaryOperator<HttpClientOptions> tls;
     private final Function<URI, @Nullable String> keys;
     private final @Nullable AddressGuard guard;
+    private final int mostBytes;
     private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
 
     /**
@@ -93,6 +93,20 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             UnaryOperator<HttpClientOptions> tls,
             Function<URI, @Nullable String> keys,
             @Nullable AddressGuard guard) {
+        this(vertx, timeout, tls, keys, guard, MAX_ANSWER_BYTES);
+    }
+
+    /**
+     * @param mostBytes of an answer's body; a longer one is a failure
+     */
+    public VertxEngineHttp(
+            Vertx vertx,
+            Duration timeout,
+            UnaryOperator<HttpClientOptions> tls,
+            Function<URI, @Nullable String> keys,
+            @Nullable AddressGuard guard,
+            int mostBytes) {
+        this.mostBytes = mostBytes;
         this.keys = keys;
         this.guard = guard;
         this.vertx = vertx;
@@ -137,9 +151,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         return ask(worker, path, Buffer.buffer(json), authorization, timeout);
     }
 
-    /**
-     * @param json null: GET
-     */
+    /** {@code json}: null: GET. */
     private Answer ask(
             URI worker,
             String path,
@@ -251,12 +263,10 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
             response.handler(
                     part -> {
                         body.appendBuffer(part);
-                        if (body.length() > MAX_ANSWER_BYTES) {
+                        if (body.length() > mostBytes) {
                             read.tryFail(
                                     new IOException(
-                                            "the answer is longer than "
-                                                    + MAX_ANSWER_BYTES
-                                                    + " bytes"));
+                                            "the answer is longer than " + mostBytes + " bytes"));
                             stop();
                         }
                     });

@@ -1,5 +1,3 @@
 /** Questions to workers over the JDK's HTTP client. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.enginehttp;
-
-import org.jspecify.annotations.NullMarked;

@@ -15,21 +15,15 @@ import java.util.Set;
  * {@code tokenizer_path} or {@code model_path} of SGLang's {@code GET /server_info}; {@code root}
  * of the base models in vLLM's {@code GET /v1/models}. Stateless; blocks as its HTTP does.
  */
-public final class EngineModelPlaces implements ModelPlaces {
+public record EngineModelPlaces(EngineHttp http) implements ModelPlaces {
     private static final ObjectMapper JSON = new ObjectMapper();
-
-    private final EngineHttp http;
-
-    public EngineModelPlaces(EngineHttp http) {
-        this.http = http;
-    }
 
     @Override
     public Optional<Place> of(Worker worker) throws IOException {
         return switch (worker.kind()) {
             case SGLANG -> sglang(worker);
             case VLLM -> vllm(worker);
-            case OPENAI -> Optional.empty();
+            case TRTLLM, OPENAI -> Optional.empty();
         };
     }
 

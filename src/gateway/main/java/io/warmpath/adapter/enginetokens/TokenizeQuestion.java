@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A client's request as each kind of engine takes it at {@code /tokenize}. Stateless.
- *
- * <p>vLLM knows neither {@code documents} nor {@code reasoning_effort} there, but hands template
- * arguments on as it does those two of a chat. SGLang takes messages since it has {@code
- * continue_final_message} there; releases before answer that a prompt is missing.
+ * A client's request as each kind of engine takes it at {@code /tokenize}. Stateless. vLLM knows
+ * neither {@code documents} nor {@code reasoning_effort} there, but hands template arguments on as
+ * it does those two of a chat. SGLang takes messages since it has {@code continue_final_message}
+ * there; releases before answer that a prompt is missing.
  */
 final class TokenizeQuestion {
     private static final List<String> VLLM_CHAT =
@@ -35,7 +34,7 @@ final class TokenizeQuestion {
      * @return empty when such an engine cannot be asked about this prompt
      */
     static Optional<String> of(EngineKind kind, String model, JsonNode request) {
-        if (kind == EngineKind.OPENAI) {
+        if (kind.isPlain()) {
             return Optional.empty();
         }
         ObjectNode question = JsonNodeFactory.instance.objectNode();

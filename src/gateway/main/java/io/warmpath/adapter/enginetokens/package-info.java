@@ -1,5 +1,3 @@
 /** Engines' own tokenizers: {@code POST /tokenize}. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.enginetokens;
-
-import org.jspecify.annotations.NullMarked;

@@ -14,10 +14,9 @@ import org.jose4j.jwk.PublicJsonWebKey;
 import org.jose4j.lang.JoseException;
 
 /**
- * The public keys of who issues tokens: the last ones that could be had.
- *
- * <p>{@link #now} any thread. {@link #refresh} and {@link #missed} block, up to the time-out of
- * their source; virtual threads only.
+ * The public keys of who issues tokens: the last ones that could be had. {@link #now} any thread.
+ * {@link #refresh} and {@link #missed} block, up to the time-out of their source; virtual threads
+ * only.
  */
 public final class IssuerKeys {
     private static final Logger LOG = Logger.getLogger(IssuerKeys.class);
@@ -30,17 +29,13 @@ public final class IssuerKeys {
     /** Requests that wait for keys; more are refused at once. */
     private static final int WAITING = 32;
 
-    /**
-     * @param version another one for each reading
-     */
+    /** {@code version}: another one for each reading. */
     record Held(List<JsonWebKey> keys, long version) {}
 
     /** Where the keys are. */
     @FunctionalInterface
     public interface Source {
-        /**
-         * @return a JSON web key set
-         */
+        /** Returns a JSON web key set. */
         String read() throws IOException;
     }
 
@@ -57,10 +52,7 @@ public final class IssuerKeys {
     private long lastAsked;
     private int failures;
 
-    /**
-     * @param where it is, for messages
-     * @param interval between two looks when all is well
-     */
+    /** {@code where}: it is, for messages. {@code interval}: between two looks when all is well. */
     public IssuerKeys(Source source, String where, Duration interval, LongSupplier nanoTime) {
         this.source = source;
         this.where = where;

@@ -62,9 +62,7 @@ public final class JwtClients implements Authenticator {
                 }
             };
 
-    /**
-     * @param threads may block; virtual ones
-     */
+    /** {@code threads}: may block; virtual ones. */
     public JwtClients(
             JwtOptions options,
             IssuerKeys keys,

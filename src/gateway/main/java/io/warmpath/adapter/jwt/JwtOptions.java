@@ -35,9 +35,7 @@ public record JwtOptions(
         long tokensPerMinute) {
     /** Those with a private and a public key. */
     public static final Set<String> PUBLIC_KEY =
-            Set.of(
-                    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
-                    "EdDSA");
+            Set.of("RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA".split(" ", -1));
 
     public JwtOptions {
         audiences = List.copyOf(audiences);
@@ -50,10 +48,8 @@ public record JwtOptions(
         for (String algorithm : algorithms) {
             if (!PUBLIC_KEY.contains(algorithm)) {
                 throw new IllegalArgumentException(
-                        "the algorithm "
-                                + algorithm
-                                + " is not one of "
-                                + PUBLIC_KEY.stream().sorted().toList());
+                        "the algorithm %s is not one of %s"
+                                .formatted(algorithm, PUBLIC_KEY.stream().sorted().toList()));
             }
         }
         if (algorithms.isEmpty()) {

@@ -16,9 +16,7 @@ public final class KeySetUrl implements IssuerKeys.Source, AutoCloseable {
     private final URI url;
     private final HttpClient http;
 
-    /**
-     * @throws IllegalArgumentException when it is not https, or http on this machine
-     */
+    /** Throws {@link IllegalArgumentException} when it is not https, or http on this machine. */
     public KeySetUrl(URI url) {
         boolean local =
                 "http".equals(url.getScheme())

@@ -1,5 +1,3 @@
 /** JSON web tokens of clients, verified with the keys of who issues them. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.jwt;
-
-import org.jspecify.annotations.NullMarked;

@@ -10,9 +10,7 @@ final class ApiException extends IOException {
 
     private final int status;
 
-    /**
-     * @param status HTTP status, also of an error that came inside a watch
-     */
+    /** {@code status}: HTTP status, also of an error that came inside a watch. */
     ApiException(int status, String message) {
         super(message);
         this.status = status;

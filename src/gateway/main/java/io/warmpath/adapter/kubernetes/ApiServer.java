@@ -23,11 +23,10 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the Kubernetes API: GET and nothing else. Calls block; any thread but an event loop.
- *
- * <p>The JDK's client, with a connection that is made at the first call. Token and certificates are
- * files that the kubelet renews: the token is read for each request, the certificates when their
- * file has changed.
+ * Reads the Kubernetes API: GET and nothing else. Calls block; any thread but an event loop. The
+ * JDK's client, with a connection that is made at the first call. Token and certificates are files
+ * that the kubelet renews: the token is read for each request, the certificates when their file has
+ * changed.
  */
 final class ApiServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();

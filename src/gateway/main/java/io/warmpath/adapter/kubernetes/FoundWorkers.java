@@ -115,11 +115,9 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
         others.keySet().removeAll(Set.of(WorkerRecord.EVENTS, WorkerRecord.REPLAY));
         if (others.size() != 1) {
             throw new IllegalArgumentException(
-                    "which port is the engine's? Name it `"
-                            + WorkerRecord.HTTP
-                            + "` in the Service, or annotate the pods with "
-                            + WorkerRecord.PREFIX
-                            + "port");
+                    ("which port is the engine's? Name it `%s` in the Service, or annotate"
+                                    + " the pods with %sport")
+                            .formatted(WorkerRecord.HTTP, WorkerRecord.PREFIX));
         }
         return others.values().iterator().next();
     }

@@ -10,21 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which model stands for which, of the InferenceModelRewrites that belong to one pool. Any thread.
- *
- * <p>A rule that names the model goes before one for all models; of two that do, the one of the
- * older object (of the name that comes first, where they are as old), and within an object the
- * first. Rules without a target that can be used say nothing.
+ * A rule that names the model goes before one for all models; of two that do, the one of the older
+ * object (of the name that comes first, where they are as old), and within an object the first.
+ * Rules without a target that can be used say nothing.
  */
 final class InferenceModelRewrites implements AutoCloseable {
-    /**
-     * @param models that it is for; empty: all
-     * @param targets at least one
-     */
+    /** {@code models}: that it is for; empty: all. {@code targets}: at least one. */
     private record Rule(List<String> models, ModelShares targets) {}
 
-    /**
-     * @param created as Kubernetes writes times: their order is that of their texts
-     */
+    /** {@code created}: as Kubernetes writes times: their order is that of their texts. */
     private record Rewrite(String created, String name, List<Rule> rules) {
         static Rewrite of(JsonNode object) {
             JsonNode about = object.path("metadata");

@@ -40,13 +40,12 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
             for (JsonNode condition : parent.path("conditions")) {
                 if (condition.path("status").asText().equals("False")) {
                     complaints.add(
-                            parent.path("parentRef").path("name").asText()
-                                    + " says that it is not "
-                                    + condition.path("type").asText()
-                                    + ": "
-                                    + condition.path("reason").asText()
-                                    + ", "
-                                    + condition.path("message").asText());
+                            "%s says that it is not %s: %s, %s"
+                                    .formatted(
+                                            parent.path("parentRef").path("name").asText(),
+                                            condition.path("type").asText(),
+                                            condition.path("reason").asText(),
+                                            condition.path("message").asText()));
                 }
             }
         }
@@ -79,11 +78,9 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
         if (ports.size() > 1) {
             if (record.says("events-endpoint")) {
                 throw new IllegalArgumentException(
-                        "the annotation "
-                                + WorkerRecord.PREFIX
-                                + "events-endpoint is of one port, and the pool has several; give "
-                                + WorkerRecord.PREFIX
-                                + "events-port");
+                        ("the annotation %sevents-endpoint is of one port, and the pool has"
+                                        + " several; give %sevents-port")
+                                .formatted(WorkerRecord.PREFIX, WorkerRecord.PREFIX));
             }
             record.otherwise("dp-size", "1");
             name += "-" + port;

@@ -17,11 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the fleet of the engines behind a namespace's Services, or of those of one InferencePool:
- * those that serve are workers, those that are being deleted, or are not ready, drain.
- *
- * <p>Nothing is told before all kinds of objects were listed once. What is told is the difference
- * to what was told before, by one thread. A worker whose annotations become wrong stays as it was;
- * the problem is logged once and counted.
+ * those that serve are workers, those that are being deleted, or are not ready, drain. Nothing is
+ * told before all kinds of objects were listed once. What is told is the difference to what was
+ * told before, by one thread. A worker whose annotations become wrong stays as it was; the problem
+ * is logged once and counted.
  */
 public final class KubernetesSource implements FleetSource {
     private static final Logger LOG = Logger.getLogger(KubernetesSource.class);

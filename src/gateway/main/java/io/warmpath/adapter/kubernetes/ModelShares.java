@@ -43,9 +43,7 @@ record ModelShares(List<String> models, List<Double> bounds) {
         return new ModelShares(models, bounds);
     }
 
-    /**
-     * @param share from 0 to below 1
-     */
+    /** {@code share}: from 0 to below 1. */
     String at(double share) {
         int i = 0;
         while (i < models.size() - 1 && share >= bounds.get(i)) {

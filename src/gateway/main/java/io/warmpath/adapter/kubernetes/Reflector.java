@@ -24,10 +24,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A copy of all objects of one kind, kept in step: listed, then watched from that version on; a
  * watch that ends goes on where it was, one whose version the server has forgotten (410) begins
- * with a new list, and so does all of it every {@code resync}.
- *
- * <p>A virtual thread of its own does the asking. {@link #objects}, {@link #listed} and the
- * counters: any thread. While the server is away the copy stays as it was.
+ * with a new list, and so does all of it every {@code resync}. A virtual thread of its own does the
+ * asking. {@link #objects}, {@link #listed} and the counters: any thread. While the server is away
+ * the copy stays as it was.
  */
 final class Reflector<T> implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(Reflector.class);
@@ -71,9 +70,7 @@ final class Reflector<T> implements AutoCloseable {
 
     /** Which objects are meant. */
     record Selection(String path, String query) {
-        /**
-         * @param path such as {@code /api/v1/namespaces/n/pods}
-         */
+        /** {@code path}: such as {@code /api/v1/namespaces/n/pods}. */
         static Selection labelled(String path, String selector) {
             return new Selection(path, "labelSelector=" + encoded(selector));
         }

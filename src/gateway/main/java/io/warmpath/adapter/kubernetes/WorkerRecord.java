@@ -95,11 +95,9 @@ final class WorkerRecord {
             said.put("role", role.label());
         } else if (!WHOLE.contains(value)) {
             doubt =
-                    "the label "
-                            + ROLE_LABEL
-                            + "="
-                            + value
-                            + " is no role that is known; taken for one that does whole requests";
+                    ("the label %s=%s is no role that is known; taken for one that does"
+                                    + " whole requests")
+                            .formatted(ROLE_LABEL, value);
         }
     }
 
@@ -200,12 +198,9 @@ final class WorkerRecord {
         }
         if (port == null || port < 1 || port > 65535) {
             throw new IllegalArgumentException(
-                    "the annotation "
-                            + PREFIX
-                            + field
-                            + ": `"
-                            + text
-                            + "` is neither a port number nor the name of a port");
+                    ("the annotation %s%s: `%s` is neither a port number nor the name of a"
+                                    + " port")
+                            .formatted(PREFIX, field, text));
         }
         return port;
     }

@@ -1,5 +1,3 @@
 /** Kubernetes: workers from EndpointSlices and their pods, by lists and watches of the API. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.kubernetes;
-
-import org.jspecify.annotations.NullMarked;

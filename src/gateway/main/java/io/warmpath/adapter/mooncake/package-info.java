@@ -1,5 +1,3 @@
 /** The shared pool's list of keys, as a Mooncake master's admin port tells it over HTTP. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.mooncake;
-
-import org.jspecify.annotations.NullMarked;

@@ -29,9 +29,7 @@ final class CatchUps {
     private final int burst;
     private final List<CatchUp> running = new ArrayList<>();
 
-    /**
-     * @param burst messages read of each at a step
-     */
+    /** {@code burst}: messages read of each at a step. */
     CatchUps(NatsNames names, int burst) {
         this.names = names;
         this.burst = burst;

@@ -127,11 +127,7 @@ record Envelope(
         return out.array();
     }
 
-    /**
-     * One batch that no message can hold, in pieces.
-     *
-     * @param most bytes of a piece
-     */
+    /** One batch that no message can hold, in pieces. {@code most}: bytes of a piece. */
     static List<Envelope> parts(
             long process, long sequence, long before, long millis, byte[] batch, int most) {
         int parts = Math.ceilDiv(batch.length, most);

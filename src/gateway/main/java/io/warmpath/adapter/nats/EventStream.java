@@ -19,9 +19,7 @@ final class EventStream {
 
     /**
      * Looks for it, and makes it when it is not there. One that is there stays as it is: operators
-     * may have changed it.
-     *
-     * @param retention how long events are kept
+     * may have changed it. {@code retention}: how long events are kept.
      */
     static StreamInfo ensure(Connection c, NatsNames names, Duration retention)
             throws IOException, JetStreamApiException {

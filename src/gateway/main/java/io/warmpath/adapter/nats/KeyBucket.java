@@ -21,9 +21,7 @@ final class KeyBucket {
     private final Duration ttl;
     private volatile boolean made;
 
-    /**
-     * @param ttl after which a value goes that is not written again; zero: never
-     */
+    /** {@code ttl}: after which a value goes that is not written again; zero: never. */
     KeyBucket(NatsLink link, String name, String description, Duration ttl) {
         this.link = link;
         this.name = name;

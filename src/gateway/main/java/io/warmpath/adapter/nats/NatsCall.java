@@ -26,9 +26,7 @@ final class NatsCall {
 
     private NatsCall() {}
 
-    /**
-     * @param what for messages
-     */
+    /** {@code what}: for messages. */
     static <T> T ask(NatsLink link, String what, Question<T> question) throws IOException {
         Connection c =
                 link.connection()

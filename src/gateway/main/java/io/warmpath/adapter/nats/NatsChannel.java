@@ -23,9 +23,7 @@ public final class NatsChannel {
 
     private final Supplier<String> subject;
 
-    /**
-     * @param subject asked for once there is a link
-     */
+    /** {@code subject}: asked for once there is a link. */
     public NatsChannel(Supplier<String> subject) {
         this.subject = subject;
     }

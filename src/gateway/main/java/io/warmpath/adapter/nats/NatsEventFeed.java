@@ -164,9 +164,7 @@ public final class NatsEventFeed implements EventFeed {
         return marksAt().marks();
     }
 
-    /**
-     * @param position see {@link #streamPosition}; of the same instant as the marks
-     */
+    /** {@code position}: see {@link #streamPosition}; of the same instant as the marks. */
     public record Marks(long position, List<SourceMark> marks) {}
 
     /** Where the sources stand, and the stream, at one instant. */

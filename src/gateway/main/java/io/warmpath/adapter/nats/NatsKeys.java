@@ -17,9 +17,7 @@ import java.util.Optional;
 public final class NatsKeys implements SharedKeys, SharedPresence {
     private final KeyBucket keys;
 
-    /**
-     * @param ttl after which a value goes that is not written again; zero: never
-     */
+    /** {@code ttl}: after which a value goes that is not written again; zero: never. */
     public NatsKeys(NatsLink link, String bucket, Duration ttl) {
         this.keys = new KeyBucket(link, bucket, "Warmpath gateways", ttl);
     }

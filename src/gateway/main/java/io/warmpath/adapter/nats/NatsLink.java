@@ -43,9 +43,7 @@ public final class NatsLink implements AutoCloseable {
     /** Told of every change, on jnats' thread; must not wait. */
     @FunctionalInterface
     public interface LinkListener {
-        /**
-         * @param connected to a server, maybe another one than before
-         */
+        /** {@code connected}: to a server, maybe another one than before. */
         void changed(boolean connected);
     }
 

@@ -21,17 +21,13 @@ public record NatsNames(String namespace, String component) {
     private static final String CONSUMER = "router-";
     private static final String WORKER = "worker.";
 
-    /**
-     * @throws IllegalArgumentException when one of them is empty
-     */
+    /** Throws {@link IllegalArgumentException} when one of them is empty. */
     public NatsNames {
         if (slug(namespace).isEmpty() || slug(component).isEmpty()) {
             throw new IllegalArgumentException(
-                    "NATS namespace '"
-                            + namespace
-                            + "' and component '"
-                            + component
-                            + "' must have a letter or a digit each");
+                    ("NATS namespace '%s' and component '%s' must have a letter or a digit"
+                                    + " each")
+                            .formatted(namespace, component));
         }
     }
 
@@ -51,11 +47,7 @@ public record NatsNames(String namespace, String component) {
         return stream() + ".>";
     }
 
-    /**
-     * In the stream: the events of one rank of a worker.
-     *
-     * @param workerId as the fleet has it
-     */
+    /** In the stream: the events of one rank of a worker. {@code workerId}: as the fleet has it. */
     public String events(long workerId, int dpRank) {
         return stream() + "." + source(workerId, dpRank);
     }

@@ -33,9 +33,7 @@ public final class NatsRecords {
     private final AtomicBoolean failing = new AtomicBoolean();
     private volatile boolean made;
 
-    /**
-     * @param topic such as {@code usage}
-     */
+    /** {@code topic}: such as {@code usage}. */
     public NatsRecords(NatsLink link, NatsNames names, String topic) {
         this.link = link;
         this.stream = names.recordStream(topic);

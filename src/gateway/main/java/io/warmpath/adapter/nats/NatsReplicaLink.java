@@ -10,10 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One subject of NATS core as the link between gateways: nothing is stored, everybody hears
- * everybody else, on a connection without echo.
- *
- * <p>Subscribed once, as soon as there is a server; jnats does it again after every loss of the
- * connection.
+ * everybody else, on a connection without echo. Subscribed once, as soon as there is a server;
+ * jnats does it again after every loss of the connection.
  */
 public final class NatsReplicaLink implements ReplicaLink, AutoCloseable {
     private static final Duration LAST_WORDS = Duration.ofMillis(200);
@@ -23,9 +21,7 @@ public final class NatsReplicaLink implements ReplicaLink, AutoCloseable {
     private final Consumer<byte[]> received;
     private volatile @Nullable Connection subscribed;
 
-    /**
-     * @param received called on jnats' thread, one message at a time
-     */
+    /** {@code received}: called on jnats' thread, one message at a time. */
     public NatsReplicaLink(NatsLink link, String subject, Consumer<byte[]> received) {
         this.link = link;
         this.subject = subject;

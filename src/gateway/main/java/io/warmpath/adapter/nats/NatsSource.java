@@ -263,11 +263,7 @@ final class NatsSource implements SourceSession.ReplayLink {
         }
     }
 
-    /**
-     * A sign of life of its relay.
-     *
-     * @param caughtUp all that the stream has is here
-     */
+    /** A sign of life of its relay. {@code caughtUp}: all that the stream has is here. */
     void alive(byte[] data, long now, boolean caughtUp) {
         Envelope e;
         try {

@@ -18,15 +18,7 @@ import java.util.Optional;
  * needs. A gateway has applied what its durable consumer has acknowledged. Any thread but an event
  * loop.
  */
-public final class NatsStream implements SharedStream {
-    private final NatsLink link;
-    private final String stream;
-
-    public NatsStream(NatsLink link, String stream) {
-        this.link = link;
-        this.stream = stream;
-    }
-
+public record NatsStream(NatsLink link, String stream) implements SharedStream {
     @Override
     public Optional<Look> look() throws IOException {
         try {

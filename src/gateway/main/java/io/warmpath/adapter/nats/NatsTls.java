@@ -27,9 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class NatsTls {
     private NatsTls() {}
 
-    /**
-     * @throws IllegalArgumentException when a file cannot be used
-     */
+    /** Throws {@link IllegalArgumentException} when a file cannot be used. */
     static SSLContext context(NatsOptions options) {
         try {
             SslContextBuilder builder =

@@ -69,10 +69,7 @@ public final class NatsWorkers implements FleetSource {
     private long nextMark;
     private boolean warned;
 
-    /**
-     * @param link closed with this
-     * @param routerId of this gateway, no other has the same
-     */
+    /** {@code link}: closed with this. {@code routerId}: of this gateway, no other has the same. */
     public NatsWorkers(NatsLink link, NatsNames names, String routerId, LongSupplier nanoTime) {
         this(link, names, routerId, Timing.USUAL, nanoTime);
     }

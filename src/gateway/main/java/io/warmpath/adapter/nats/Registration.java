@@ -14,10 +14,9 @@ import org.jboss.logging.Logger;
 
 /**
  * Registers one worker in the bucket that gateways watch ({@link NatsWorkers}), writes its record
- * again before a third of its lease is over, and takes it back at the end.
- *
- * <p>Of two relays that register one worker the one that began later writes; the other waits until
- * that one has stopped for a lease. One thread of its own.
+ * again before a third of its lease is over, and takes it back at the end. Of two relays that
+ * register one worker the one that began later writes; the other waits until that one has stopped
+ * for a lease. One thread of its own.
  */
 public final class Registration implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(Registration.class);

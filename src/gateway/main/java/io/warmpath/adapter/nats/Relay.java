@@ -26,11 +26,10 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the batches of some engine ranks on to JetStream, and answers who missed some.
- *
- * <p>Knows nothing of how an engine is read: {@link #sink} takes what its session delivers. One
- * thread sends for all ranks; what it keeps lies in the stream itself, so that a relay that starts
- * goes on where one before it ended ({@link #resume}).
+ * Passes the batches of some engine ranks on to JetStream, and answers who missed some. Knows
+ * nothing of how an engine is read: {@link #sink} takes what its session delivers. One thread sends
+ * for all ranks; what it keeps lies in the stream itself, so that a relay that starts goes on where
+ * one before it ended ({@link #resume}).
  */
 public final class Relay implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(Relay.class);

@@ -16,12 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One engine rank on its way into the stream: what its session delivers goes into the ring, from
- * there in messages to the server, each kept until it is acknowledged.
- *
- * <p>{@link BatchSink} on the feed's thread, {@link #send} and {@link #alive} on the relay's, the
- * rest any. Messages that fail are sent again as they were, so that the server knows those it has
- * by their id; until then later ones may be in the stream before them, which readers repair by
- * asking.
+ * there in messages to the server, each kept until it is acknowledged. {@link BatchSink} on the
+ * feed's thread, {@link #send} and {@link #alive} on the relay's, the rest any. Messages that fail
+ * are sent again as they were, so that the server knows those it has by their id; until then later
+ * ones may be in the stream before them, which readers repair by asking.
  */
 final class RelayLane implements BatchSink {
     /** Messages under way at once. */

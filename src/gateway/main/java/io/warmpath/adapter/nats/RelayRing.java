@@ -8,11 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The newest batches of one engine, in their order: those that wait to be sent, and before them
- * those that may be asked for again. Any thread.
- *
- * <p>Holds at most a number of bytes. When more comes, the oldest goes, sent or not: an engine
- * never waits for NATS. One that was not sent leaves a hole in the numbers, which who reads the
- * stream sees.
+ * those that may be asked for again. Any thread. Holds at most a number of bytes. When more comes,
+ * the oldest goes, sent or not: an engine never waits for NATS. One that was not sent leaves a hole
+ * in the numbers, which who reads the stream sees.
  */
 final class RelayRing {
     /** What lies between two batches besides their bytes, roughly, in bytes. */
@@ -34,9 +32,7 @@ final class RelayRing {
         this.maxBytes = maxBytes;
     }
 
-    /**
-     * @param before fingerprint of the batch before it; 0: not known
-     */
+    /** {@code before}: fingerprint of the batch before it; 0: not known. */
     synchronized void add(long process, long sequence, long before, long millis, byte[] batch) {
         Entry e = new Entry(process, sequence, before, millis, batch);
         waiting.add(e);

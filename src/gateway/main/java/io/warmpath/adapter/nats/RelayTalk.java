@@ -60,11 +60,7 @@ final class RelayTalk {
         incoming.add(new Incoming(m.getSubject(), m.getData(), m.isStatusMessage()));
     }
 
-    /**
-     * Hands on what has come.
-     *
-     * @param caughtUp all that the stream has is here
-     */
+    /** Hands on what has come. {@code caughtUp}: all that the stream has is here. */
     void take(long now, boolean caughtUp) {
         for (Incoming m = incoming.poll(); m != null; m = incoming.poll()) {
             NatsSource relay = byRelay.get(m.subject);

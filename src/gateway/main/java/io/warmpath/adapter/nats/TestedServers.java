@@ -22,13 +22,11 @@ final class TestedServers {
             return Optional.empty();
         }
         return Optional.of(
-                "the server is "
-                        + version
-                        + "; "
-                        + OLDEST
-                        + " is the oldest that this gateway was tested with. Events and sessions"
-                        + " need nothing newer that is known, but one damaged file on the disk of an"
-                        + " older server can cost all shared snapshots in place of one: gateways then"
-                        + " start with an empty index. Update it (src/docs/how-to/nats.md).");
+                ("the server is %s; %s is the oldest that this gateway was tested with."
+                                + " Events and sessions need nothing newer that is known, but one"
+                                + " damaged file on the disk of an older server can cost all shared"
+                                + " snapshots in place of one: gateways then start with an empty"
+                                + " index. Update it (src/docs/how-to/nats.md).")
+                        .formatted(version, OLDEST));
     }
 }

@@ -62,12 +62,11 @@ public record WorkerRecord(Duration lease, String process, WorkerSpec worker) {
                 || millis < MIN_LEASE.toMillis()
                 || millis > MAX_LEASE.toMillis()) {
             throw new BadRecord(
-                    "lease_ms is "
-                            + json.get("lease_ms")
-                            + ", not a whole number from "
-                            + MIN_LEASE.toMillis()
-                            + " to "
-                            + MAX_LEASE.toMillis());
+                    "lease_ms is %s, not a whole number from %s to %s"
+                            .formatted(
+                                    json.get("lease_ms"),
+                                    MIN_LEASE.toMillis(),
+                                    MAX_LEASE.toMillis()));
         }
         if (!(json.get("process") instanceof String process)) {
             throw new BadRecord("process is not a text");

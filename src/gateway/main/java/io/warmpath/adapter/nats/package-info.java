@@ -1,5 +1,3 @@
 /** NATS: one connection, the names of what lies there, events through JetStream. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.nats;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,3 @@
 /** What every OpenAI-compatible worker says about itself. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.openai;
-
-import org.jspecify.annotations.NullMarked;

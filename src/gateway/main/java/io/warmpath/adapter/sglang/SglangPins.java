@@ -30,7 +30,7 @@ public final class SglangPins implements PinProbe {
     @Override
     public PinSupport ask(Worker worker, EngineHttp http) throws IOException {
         return switch (worker.kind()) {
-            case OPENAI -> PinSupport.NONE;
+            case TRTLLM, OPENAI -> PinSupport.NONE;
             case VLLM -> PinSupport.KEEP_ALIVE;
             case SGLANG -> sglang(worker, http);
         };

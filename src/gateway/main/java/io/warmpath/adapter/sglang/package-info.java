@@ -1,5 +1,3 @@
 /** What an SGLang worker says about itself. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.sglang;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,3 @@
 /** What a vLLM worker says about itself. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.adapter.vllm;
-
-import org.jspecify.annotations.NullMarked;

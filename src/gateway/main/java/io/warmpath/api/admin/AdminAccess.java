@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may use the admin endpoints: holders of the token, or, when none is configured, the gateway's
- * own user and root on this machine. Immutable, any thread.
- *
- * <p>Asked after routing: the path policies of the runtime can be walked round.
+ * own user and root on this machine. Immutable, any thread. Asked after routing: the path policies
+ * of the runtime can be walked round.
  */
 public final class AdminAccess {
     private static final String SCHEME = "bearer ";
@@ -35,16 +34,10 @@ public final class AdminAccess {
     /** What proxies add; beside all that begin with one of {@link #BEGINNINGS}. */
     private static final Set<String> PASSED_ON =
             Set.of(
-                    "forwarded",
-                    "via",
-                    "x-real-ip",
-                    "x-client-ip",
-                    "x-cluster-client-ip",
-                    "x-original-forwarded-for",
-                    "x-amzn-trace-id",
-                    "x-azure-clientip",
-                    "true-client-ip",
-                    "fastly-client-ip");
+                    ("forwarded via x-real-ip x-client-ip x-cluster-client-ip"
+                                    + " x-original-forwarded-for x-amzn-trace-id x-azure-clientip"
+                                    + " true-client-ip fastly-client-ip")
+                            .split(" ", -1));
 
     private static final List<String> BEGINNINGS = List.of("x-forwarded-", "x-envoy-", "cf-");
 
@@ -57,16 +50,12 @@ public final class AdminAccess {
     private final byte @Nullable [] token;
     private final LocalPeers peers;
 
-    /**
-     * @param token empty: callers on this machine only
-     */
+    /** {@code token}: empty: callers on this machine only. */
     public AdminAccess(Optional<String> token) {
         this(token, new LocalPeers());
     }
 
-    /**
-     * @param peers tell whose programs call
-     */
+    /** {@code peers}: tell whose programs call. */
     AdminAccess(Optional<String> token, LocalPeers peers) {
         this.token = token.map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
         this.peers = peers;

@@ -22,9 +22,7 @@ import org.jboss.resteasy.reactive.server.spi.ResteasyReactiveContainerRequestCo
 public class AdminFilter implements ContainerRequestFilter {
     private final Provider<AdminAccess> access;
 
-    /**
-     * @param access there when requests are: the runtime makes this when it is built
-     */
+    /** {@code access}: there when requests are: the runtime makes this when it is built. */
     public AdminFilter(Provider<AdminAccess> access) {
         this.access = access;
     }

@@ -6,9 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which decisions are wanted; what is null does not matter. Immutable.
- *
- * @param worker by its name
+ * Which decisions are wanted; what is null does not matter. Immutable. {@code worker}: by its name.
  */
 record DecisionFilter(
         @Nullable String requestId,
@@ -48,9 +46,7 @@ record DecisionFilter(
                 query.choice("outcome", Outcome.class));
     }
 
-    /**
-     * @param end of the decision as it is to be told; null: it has not ended
-     */
+    /** {@code end}: of the decision as it is to be told; null: it has not ended. */
     boolean fits(KeptDecision kept, @Nullable End end) {
         return isOrAny(requestId, kept.requestId())
                 && isOrAny(tenant, kept.occasion().tenant())

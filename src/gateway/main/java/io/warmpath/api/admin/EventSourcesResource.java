@@ -28,17 +28,13 @@ public class EventSourcesResource {
     private final Supplier<List<SourceReport>> sources;
     private final InstantSource clock;
 
-    /**
-     * @param sources asked for each request; must not wait
-     */
+    /** {@code sources}: asked for each request; must not wait. */
     public EventSourcesResource(Supplier<List<SourceReport>> sources, InstantSource clock) {
         this.sources = sources;
         this.clock = clock;
     }
 
-    /**
-     * @param endpoint absent, with the addresses and {@code counts}: the rank has no source
-     */
+    /** {@code endpoint}: absent, with the addresses and {@code counts}: the rank has no source. */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "EventSource")

@@ -53,9 +53,7 @@ public class EventsResource {
 
     private final Optional<PostedFeed> feed;
 
-    /**
-     * @param feed empty: this gateway follows no events
-     */
+    /** {@code feed}: empty: this gateway follows no events. */
     public EventsResource(Optional<PostedFeed> feed) {
         this.feed = feed;
     }

@@ -49,9 +49,7 @@ public class FleetResource {
     private final InstantSource clock;
     private @Nullable Made made; // guarded by this
 
-    /**
-     * @param sources where the KV events of each rank stand
-     */
+    /** {@code sources}: where the KV events of each rank stand. */
     public FleetResource(
             FleetRegistry fleet,
             WorkerFacts workers,
@@ -118,10 +116,7 @@ public class FleetResource {
             long queued,
             long active) {}
 
-    /**
-     * @param reason as metrics name it
-     * @param words for people
-     */
+    /** {@code reason}: as metrics name it. {@code words}: for people. */
     @Schema(name = "FleetNotExact")
     public record NotPredicted(String reason, String words, String more, long answers) {
         private static NotPredicted of(NotExact why, long answers) {

@@ -67,9 +67,7 @@ public record FleetWorker(
 
     /**
      * Requests of five minutes by how the cached tokens that were predicted compare with those that
-     * the engine reports.
-     *
-     * @param over more was predicted
+     * the engine reports. {@code over}: more was predicted.
      */
     @Schema(name = "FleetPrediction")
     public record Prediction(long equal, long over, long under) {}

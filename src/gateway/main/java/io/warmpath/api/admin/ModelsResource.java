@@ -19,16 +19,12 @@ import org.jspecify.annotations.Nullable;
 public class ModelsResource {
     private final Supplier<List<ReloadedModel>> reload;
 
-    /**
-     * @param reload takes as long as loading does
-     */
+    /** {@code reload}: takes as long as loading does. */
     public ModelsResource(Supplier<List<ReloadedModel>> reload) {
         this.reload = reload;
     }
 
-    /**
-     * @param ok false when some model does not have the files that lie there now
-     */
+    /** {@code ok}: false when some model does not have the files that lie there now. */
     @Schema(name = "ModelsReload")
     public record Reload(boolean ok, List<Model> models) {}
 

@@ -17,9 +17,7 @@ final class OperatorBodies {
 
     private final BodyMemory memory;
 
-    /**
-     * @param together bytes of all bodies that are read or used now
-     */
+    /** {@code together}: bytes of all bodies that are read or used now. */
     OperatorBodies(long together) {
         this.memory = new BodyMemory(together);
     }

@@ -11,10 +11,8 @@ import jakarta.ws.rs.ext.Provider;
 
 /**
  * Makes path and method alone say which resource is meant. Operators' answers are JSON whatever is
- * accepted, so REST does not see the header {@code Accept}; engines do.
- *
- * <p>HEAD and OPTIONS, which the runtime would answer itself, OPTIONS without asking who asks,
- * become names that no resource has.
+ * accepted, so REST does not see the header {@code Accept}; engines do. HEAD and OPTIONS, which the
+ * runtime would answer itself, OPTIONS without asking who asks, become names that no resource has.
  */
 @Provider
 @PreMatching

@@ -40,9 +40,7 @@ public class PinsResource {
     private final PinRefusals refusals;
     private final Fleet fleet;
 
-    /**
-     * @param ledger empty: pins are off
-     */
+    /** {@code ledger}: empty: pins are off. */
     public PinsResource(Optional<PinLedger> ledger, PinRefusals refusals, Fleet fleet) {
         this.ledger = ledger;
         this.refusals = refusals;
@@ -63,9 +61,7 @@ public class PinsResource {
             List<Row> data,
             List<Refusal> refused) {}
 
-    /**
-     * @param worker absent when it has left
-     */
+    /** {@code worker}: absent when it has left. */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "Pin")
@@ -109,9 +105,7 @@ public class PinsResource {
         }
     }
 
-    /**
-     * @param worker absent when it has left
-     */
+    /** {@code worker}: absent when it has left. */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "PinRefusal")

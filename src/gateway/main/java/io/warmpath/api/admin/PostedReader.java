@@ -219,9 +219,7 @@ enum PostedReader {
         return value.asText();
     }
 
-    /**
-     * @param otherwise what an absent one counts as; -1: it must be there
-     */
+    /** {@code otherwise}: what an absent one counts as; -1: it must be there. */
     private static long whole(
             JsonNode of, String path, String name, long otherwise, long least, long most) {
         JsonNode value = of.path(name);

@@ -34,11 +34,8 @@ final class Query {
                     if (!known.contains(name)) {
                         throw InvalidRequest.bad(
                                 name,
-                                "`"
-                                        + name
-                                        + "` is no parameter here; there are "
-                                        + String.join(", ", known)
-                                        + ".");
+                                "`%s` is no parameter here; there are %s."
+                                        .formatted(name, String.join(", ", known)));
                     }
                     if (values.size() > 1) {
                         throw InvalidRequest.bad(name, "`" + name + "` is given twice.");

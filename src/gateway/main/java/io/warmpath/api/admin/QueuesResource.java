@@ -35,9 +35,7 @@ public class QueuesResource {
     /** One row for each class of each model that has had a request. */
     public record Queues(String object, List<Queue> data) {}
 
-    /**
-     * @param tenants that wait, or have had more than others lately
-     */
+    /** {@code tenants}: that wait, or have had more than others lately. */
     @JsonNaming(SnakeCaseStrategy.class)
     public record Queue(String model, String policyClass, List<Tenant> tenants) {}
 

@@ -27,9 +27,7 @@ public class ReplicasResource {
 
     private final Optional<ReplicaSync> sync;
 
-    /**
-     * @param sync empty: each gateway for itself
-     */
+    /** {@code sync}: empty: each gateway for itself. */
     public ReplicasResource(Optional<ReplicaSync> sync) {
         this.sync = sync;
     }
@@ -51,9 +49,7 @@ public class ReplicasResource {
             @Nullable Map<String, Long> counts,
             List<Peer> data) {}
 
-    /**
-     * @param ageMs since what it has told was true; absent when it has told nothing
-     */
+    /** {@code ageMs}: since what it has told was true; absent when it has told nothing. */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "ReplicaPeer")

@@ -47,9 +47,7 @@ public class ResourceErrors implements ExceptionMapper<Throwable> {
 
     private final Provider<AdminAccess> access;
 
-    /**
-     * @param access there when requests are: the runtime makes this when it is built
-     */
+    /** {@code access}: there when requests are: the runtime makes this when it is built. */
     public ResourceErrors(Provider<AdminAccess> access) {
         this.access = access;
     }

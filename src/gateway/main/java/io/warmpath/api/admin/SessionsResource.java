@@ -44,9 +44,7 @@ public class SessionsResource {
     private final Function<Place, String> idOnEngine;
     private final Fleet fleet;
 
-    /**
-     * @param idOnEngine what the engine calls a session that is there
-     */
+    /** {@code idOnEngine}: what the engine calls a session that is there. */
     public SessionsResource(
             SessionTable table,
             ControlledSessions controlled,
@@ -58,9 +56,7 @@ public class SessionsResource {
         this.fleet = fleet;
     }
 
-    /**
-     * @param total of all sessions
-     */
+    /** {@code total}: of all sessions. */
     public record Sessions(String object, int total, List<Row> data) {}
 
     /**

@@ -13,9 +13,7 @@ final class TreeRoom {
     private int values;
     private int nests;
 
-    /**
-     * @param mostNests arrays and objects
-     */
+    /** {@code mostNests}: arrays and objects. */
     TreeRoom(int mostValues, int mostNests) {
         this.mostValues = mostValues;
         this.mostNests = mostNests;
@@ -32,11 +30,9 @@ final class TreeRoom {
         if (++values > mostValues || nests > mostNests) {
             throw InvalidRequest.bad(
                     "",
-                    "The body has more than "
-                            + mostValues
-                            + " values, or "
-                            + mostNests
-                            + " arrays and objects; post its events in several batches.");
+                    ("The body has more than %s values, or %s arrays and objects; post its"
+                                    + " events in several batches.")
+                            .formatted(mostValues, mostNests));
         }
     }
 }

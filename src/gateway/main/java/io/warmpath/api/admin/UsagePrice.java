@@ -2,9 +2,5 @@ package io.warmpath.api.admin;
 
 import java.util.Optional;
 
-/**
- * What prompt tokens cost that are computed.
- *
- * @param perMillionTokens empty: nobody has said
- */
+/** What prompt tokens cost that are computed. {@code perMillionTokens}: empty: nobody has said. */
 public record UsagePrice(Optional<Double> perMillionTokens, String currency) {}

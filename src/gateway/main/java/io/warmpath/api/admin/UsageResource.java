@@ -37,9 +37,7 @@ public class UsageResource {
     private final Supplier<List<Budgets.Left>> limits;
     private final UsagePrice price;
 
-    /**
-     * @param limits what clients with a limit have left, those seen last first
-     */
+    /** {@code limits}: what clients with a limit have left, those seen last first. */
     public UsageResource(UsageBook book, Supplier<List<Budgets.Left>> limits, UsagePrice price) {
         this.book = book;
         this.limits = limits;
@@ -91,9 +89,7 @@ public class UsageResource {
             double savedPrefillMs,
             @Nullable Double savedMoney) {}
 
-    /**
-     * @param client name of its key
-     */
+    /** {@code client}: name of its key. */
     @JsonNaming(SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     @Schema(name = "UsageLimit")

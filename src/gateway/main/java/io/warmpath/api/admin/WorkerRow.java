@@ -9,6 +9,7 @@ import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import io.warmpath.fleet.monitor.LoadPoll;
@@ -79,11 +80,10 @@ public record WorkerRow(
         @JsonInclude(JsonInclude.Include.NON_NULL)
                 @Nullable Map<String, Object> sglangHicacheMooncake,
         @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> vllmMooncakeStore,
+        @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> lmcache,
         List<Events> events) {
 
-    /**
-     * @param outside requests of the rank that are not this gateway's
-     */
+    /** {@code outside}: requests of the rank that are not this gateway's. */
     @JsonNaming(SnakeCaseStrategy.class)
     @Schema(name = "RankLoad")
     public record Load(int dpRank, int running, int waiting, long kvBlocks, int outside) {
@@ -132,9 +132,7 @@ public record WorkerRow(
         return of(status, lower(status.worker().state()), sources, facts);
     }
 
-    /**
-     * @param state in place of the worker's
-     */
+    /** {@code state}: in place of the worker's. */
     static WorkerRow of(
             WorkerStatus status, String state, List<SourceName> sources, WorkerFacts facts) {
         Worker w = status.worker();
@@ -174,6 +172,7 @@ public record WorkerRow(
                         .values().stream().map(s -> Load.of(w, s)).toList(),
                 pool instanceof HiCacheMetadata ? pool.json() : null,
                 pool instanceof VllmStoreMetadata ? pool.json() : null,
+                pool instanceof LmcacheMetadata ? pool.json() : null,
                 status.events().stream().map(Events::of).toList());
     }
 

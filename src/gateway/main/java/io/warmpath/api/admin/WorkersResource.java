@@ -49,9 +49,7 @@ public class WorkersResource {
     private final AddressGuard addresses;
     private final WorkerFacts facts;
 
-    /**
-     * @param addresses where workers may be
-     */
+    /** {@code addresses}: where workers may be. */
     public WorkersResource(
             FleetRegistry fleet, FleetSources sources, AddressGuard addresses, WorkerFacts facts) {
         this.fleet = fleet;
@@ -194,11 +192,8 @@ public class WorkersResource {
         } catch (IllegalStateException e) {
             throw InvalidRequest.bad(
                     "",
-                    "Worker "
-                            + s.worker().name()
-                            + " is being removed ("
-                            + s.problem()
-                            + "); POST /workers adds it again.");
+                    "Worker %s is being removed (%s); POST /workers adds it again."
+                            .formatted(s.worker().name(), s.problem()));
         }
         return row(find(s.worker().name()));
     }

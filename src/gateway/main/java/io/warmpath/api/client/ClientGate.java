@@ -23,10 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may come in: asked inside the handlers of every endpoint for clients, after routing and
- * before a body is read.
- *
- * <p>On the request's event loop; immutable. What a client has shown is taken out of its headers
- * here, so that nobody behind can pass it on or log it.
+ * before a body is read. On the request's event loop; immutable. What a client has shown is taken
+ * out of its headers here, so that nobody behind can pass it on or log it.
  */
 public final class ClientGate {
     private static final Logger LOG = Logger.getLogger(ClientGate.class);
@@ -57,18 +55,14 @@ public final class ClientGate {
         this.forward = forward;
     }
 
-    /**
-     * @param forward what a client has shown is passed on to engines
-     */
+    /** {@code forward}: what a client has shown is passed on to engines. */
     public static ClientGate of(Authenticator clients, boolean forward) {
         return new ClientGate(clients, forward);
     }
 
     /** What there is to be done for whoever may come in; on the request's event loop. */
     public interface Next {
-        /**
-         * @param visit null: there are no limits
-         */
+        /** {@code visit}: null: there are no limits. */
         void on(@Nullable Visit visit);
     }
 

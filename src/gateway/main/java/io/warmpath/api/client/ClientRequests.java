@@ -17,10 +17,9 @@ import org.jboss.resteasy.reactive.server.spi.ServerRequestContext;
 /**
  * Takes requests of clients over from their REST resources, unless the gateway stops: asks for the
  * key, then hands the Vert.x request, its body unread, to the handler, which answers it. Immutable;
- * on the request's event loop.
- *
- * <p>REST keeps nothing of a request that was taken over: neither its response handlers nor a
- * handler for a closed connection, which would replace the one that cancels the engine's request.
+ * on the request's event loop. REST keeps nothing of a request that was taken over: neither its
+ * response handlers nor a handler for a closed connection, which would replace the one that cancels
+ * the engine's request.
  */
 public final class ClientRequests {
     /** What a client must have for a path. */

@@ -57,9 +57,7 @@ public final class BodyReceiver {
     private final FlowMetrics metrics;
     private final RequestIds ids;
 
-    /**
-     * @param bodies memory of all bodies together
-     */
+    /** {@code bodies}: memory of all bodies together. */
     public BodyReceiver(
             BodyMemory bodies,
             BodyPace bodyPace,

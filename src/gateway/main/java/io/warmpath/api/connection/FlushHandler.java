@@ -10,11 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps flushes back for a moment, so that an answer's head, bytes and end are one system call; and
  * tells the running answer that its client has gone, which Vert.x 4.5 does not while another
- * request of the same connection waits behind it.
- *
- * <p>One per client connection, between the encoder and the socket (before TLS); its event loop
- * only. Also sets how much a slow client makes us hold: together with one read of the engine no
- * more than 64 kB.
+ * request of the same connection waits behind it. One per client connection, between the encoder
+ * and the socket (before TLS); its event loop only. Also sets how much a slow client makes us hold:
+ * together with one read of the engine no more than 64 kB.
  */
 final class FlushHandler extends ChannelDuplexHandler {
     private static final String NAME = "warmpath-flushes";
@@ -60,9 +58,7 @@ final class FlushHandler extends ChannelDuplexHandler {
         gone = action;
     }
 
-    /**
-     * @param action what to do when the client sends nothing more; as {@link #onGone}
-     */
+    /** {@code action}: what to do when the client sends nothing more; as {@link #onGone}. */
     void onInputEnd(Runnable action) {
         inputEnd = action;
     }

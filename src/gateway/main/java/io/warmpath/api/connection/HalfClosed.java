@@ -13,12 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A client that sends nothing more, but may still read: what it has asked for is answered, then its
- * connection is closed.
- *
- * <p>One that has left altogether looks the same at first. It does not take what is written to it,
- * and its host says so: whoever begins to watch writes something, and the connection's error is
- * looked at {@value #LOOKS_PER_SECOND} times a second. One per such connection, its event loop
- * only.
+ * connection is closed. One that has left altogether looks the same at first. It does not take what
+ * is written to it, and its host says so: whoever begins to watch writes something, and the
+ * connection's error is looked at {@value #LOOKS_PER_SECOND} times a second. One per such
+ * connection, its event loop only.
  */
 final class HalfClosed {
     private static final int LOOKS_PER_SECOND = 20;
@@ -28,9 +26,7 @@ final class HalfClosed {
     private final BooleanSupplier answering;
     private @Nullable ScheduledFuture<?> looks;
 
-    /**
-     * @param answering whether something is still to be answered
-     */
+    /** {@code answering}: whether something is still to be answered. */
     HalfClosed(Channel channel, Socket socket, BooleanSupplier answering) {
         this.channel = channel;
         this.socket = socket;

@@ -10,12 +10,10 @@ import io.warmpath.net.server.ServerPipeline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link Answer} whose body goes past the server's encoder.
- *
- * <p>Vert.x writes head and end and so keeps its books; the bytes between go to the socket as one
- * chunk per call, without an object per chunk on the way, and where the socket takes them at once
- * past the pipeline too. One call is one write to the socket, with head and end in it when they
- * belong to the call. On the request's event loop.
+ * {@link Answer} whose body goes past the server's encoder. Vert.x writes head and end and so keeps
+ * its books; the bytes between go to the socket as one chunk per call, without an object per chunk
+ * on the way, and where the socket takes them at once past the pipeline too. One call is one write
+ * to the socket, with head and end in it when they belong to the call. On the request's event loop.
  */
 public final class RawAnswer extends HttpAnswer {
     private final ChannelHandlerContext encoder;

@@ -195,9 +195,7 @@ final class RawHead {
             return true;
         }
 
-        /**
-         * @param text of the same length, in lower case
-         */
+        /** {@code text}: of the same length, in lower case. */
         private boolean is(int at, String text) {
             for (int i = 0; i < text.length(); i++) {
                 int c = b[at + i];

@@ -185,9 +185,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    /**
-     * @param there bytes behind the head
-     */
+    /** {@code there}: bytes behind the head. */
     private boolean mayTake(RawHead head, int there) {
         int length = head.bodyLength();
         return length <= Math.min(MAX_BODY, receiver.maxBodyBytes())
@@ -240,9 +238,7 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /**
-     * @param in what is left of it
-     */
+    /** {@code in}: what is left of it. */
     private void added(Body arriving, ByteBuf in, int more) {
         codec.received(more);
         if (in.isReadable()) {

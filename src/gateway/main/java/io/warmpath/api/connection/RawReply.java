@@ -40,9 +40,7 @@ final class RawReply implements Answer {
         private final RawReplyHead head = new RawReplyHead();
         private boolean mayWait = true; // something may be waiting in the channel
 
-        /**
-         * @param encoder bytes are written from here on
-         */
+        /** {@code encoder}: bytes are written from here on. */
         ClientChannel(ChannelHandlerContext encoder) {
             this.encoder = encoder;
             this.channel = encoder.channel();

@@ -7,10 +7,8 @@ import java.util.Arrays;
 
 /**
  * The head of an answer as bytes, until it is written. One per client connection, used again for
- * each of its answers; its event loop only.
- *
- * <p>Characters of names and values become the byte of their number (ISO 8859-1), as they came from
- * bytes.
+ * each of its answers; its event loop only. Characters of names and values become the byte of their
+ * number (ISO 8859-1), as they came from bytes.
  */
 final class RawReplyHead {
     /** Larger ones are not kept for the next answer. */

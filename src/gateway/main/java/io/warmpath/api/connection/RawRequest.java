@@ -12,9 +12,8 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that went past the server's codec and is there as a whole. On its event loop.
- *
- * <p>It is over once: when it was answered, or when its connection ended.
+ * A request that went past the server's codec and is there as a whole. On its event loop. It is
+ * over once: when it was answered, or when its connection ended.
  */
 public final class RawRequest implements ClientRequest {
     private final RawReply.ClientChannel client;

@@ -59,9 +59,7 @@ public final class RawRequests {
         closed = true;
     }
 
-    /**
-     * @param action once none runs any more, which may be now; on any thread
-     */
+    /** {@code action}: once none runs any more, which may be now; on any thread. */
     public void closed(Runnable action) {
         idle = action;
         closed = true;

@@ -17,9 +17,7 @@ public final class Refusals {
         return of(client.target(), client.headers(), requestId, error);
     }
 
-    /**
-     * @param path without the query
-     */
+    /** {@code path}: without the query. */
     public static Refusal of(String path, MultiMap headers, String requestId, GatewayError error) {
         Context context = Vertx.currentContext(); // clocks of slow bodies have none
         Visit visit = context == null ? null : Visits.of(context);

@@ -82,9 +82,7 @@ public record VertxRequest(HttpServerRequest request, ErrorForm errors) implemen
         discard(request, lingerMillis, () -> {});
     }
 
-    /**
-     * @param ended what to do when all of the request has come in time
-     */
+    /** {@code ended}: what to do when all of the request has come in time. */
     private static void discard(HttpServerRequest request, long lingerMillis, Runnable ended) {
         if (request.isEnded()) {
             ended.run();

@@ -2,7 +2,5 @@
  * Clients' connections: requests as they arrive, bodies as they are collected, answers as they are
  * written; through the server's codec or past it.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.connection;
-
-import org.jspecify.annotations.NullMarked;

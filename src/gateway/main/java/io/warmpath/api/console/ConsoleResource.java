@@ -24,10 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The files of the console, for everybody: there is nothing of the fleet in them. What they ask for
  * goes through the operators' endpoints, which let in who may. Read when they are asked for, on a
- * worker thread.
- *
- * <p>The page runs scripts and styles of this gateway alone, asks this gateway alone, and is shown
- * in no other page.
+ * worker thread. The page runs scripts and styles of this gateway alone, asks this gateway alone,
+ * and is shown in no other page.
  */
 @Path("/")
 public class ConsoleResource implements ClientResource {

@@ -25,10 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code /router/*}: the router's answers without a request, and reservations for callers who send
- * their requests themselves.
- *
- * <p>Open to whoever may send requests: nothing here does more than a request would, and a gateway
- * in front of both sees one kind of caller. Handlers run on the event loop.
+ * their requests themselves. Open to whoever may send requests: nothing here does more than a
+ * request would, and a gateway in front of both sees one kind of caller. Handlers run on the event
+ * loop.
  */
 public final class DirectApi {
     /** One way to answer from a decision. */
@@ -37,10 +36,8 @@ public final class DirectApi {
     }
 
     /**
-     * A question.
-     *
-     * @param ofRequest asks where a request would go: not to busy workers, and also when its tokens
-     *     are not known
+     * A question. {@code ofRequest}: asks where a request would go: not to busy workers, and also
+     * when its tokens are not known.
      */
     public record Ask(Form form, boolean ofRequest) {
         public static final Ask BEST_WORKER = new Ask(DirectJson::best, true);
@@ -53,9 +50,7 @@ public final class DirectApi {
     private final Advisor advisor;
     private final boolean rawPath;
 
-    /**
-     * @param rawPath write streams past the server's encoder where that is possible
-     */
+    /** {@code rawPath}: write streams past the server's encoder where that is possible. */
     public DirectApi(RequestFlow flow, boolean rawPath) {
         this.flow = flow;
         this.advisor = flow.advisor();
@@ -195,9 +190,7 @@ public final class DirectApi {
     }
 
     private interface Read {
-        /**
-         * @return what to do when the caller leaves
-         */
+        /** Returns what to do when the caller leaves. */
         Runnable on(DirectReader.Read read);
     }
 

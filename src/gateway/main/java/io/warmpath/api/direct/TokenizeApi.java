@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code POST /tokenize} and {@code /detokenize}: what the gateway takes for an engine's ids.
- *
- * <p>Handlers run on the event loop; bodies are read and tokenised on the tokenising threads.
+ * Handlers run on the event loop; bodies are read and tokenised on the tokenising threads.
  */
 public final class TokenizeApi {
     private static final Logger LOG = Logger.getLogger(TokenizeApi.class);
@@ -46,9 +45,7 @@ public final class TokenizeApi {
     private final TokenLanes threads;
     private final Duration retryAfter;
 
-    /**
-     * @param threads read and tokenise the bodies
-     */
+    /** {@code threads}: read and tokenise the bodies. */
     public TokenizeApi(
             Fleet fleet,
             ModelNames names,
@@ -179,6 +176,13 @@ public final class TokenizeApi {
     public int count(Buffer chat, @Nullable Visit visit) {
         HeapBytes bytes = HeapBytes.of(chat);
         return tokens(bytes, TokenizeBody.read(bytes), visit).ids().length;
+    }
+
+    /** Whether the model's template takes such a chat; false where that is not known. Brief. */
+    public boolean renders(String model, PromptInput.Chat chat) {
+        String served = names.of(model, () -> "").served();
+        EngineProfile engine = Engines.of(fleet.snapshot(), served);
+        return tokens.tokenize(served, chat, engine, null) instanceof Tokenizing.Tokens;
     }
 
     private Tokenizing.Tokens tokens(HeapBytes bytes, TokenizeBody asked, @Nullable Visit visit) {

@@ -1,5 +1,3 @@
 /** The gateway's own API: {@code /router/*}, {@code /tokenize}, {@code /detokenize}. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.direct;
-
-import org.jspecify.annotations.NullMarked;

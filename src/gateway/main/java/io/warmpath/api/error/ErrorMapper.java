@@ -12,9 +12,8 @@ import java.util.function.BiConsumer;
 
 /**
  * {@link GatewayError} to what a client of OpenAI's API understands. The only place that does it;
- * {@code messages.MessagesErrors} does so for Anthropic's.
- *
- * <p>{@code {"error":{"message":..,"type":..,"param":null,"code":..}}}; any thread.
+ * {@code messages.MessagesErrors} does so for Anthropic's. {@code
+ * {"error":{"message":..,"type":..,"param":null,"code":..}}}; any thread.
  */
 public final class ErrorMapper {
     private static final JsonFactory JSON = new JsonFactory();

@@ -23,9 +23,7 @@ public final class InvalidRequest {
 
     private InvalidRequest() {}
 
-    /**
-     * @param param path of the member that is wrong; empty: the body as a whole
-     */
+    /** {@code param}: path of the member that is wrong; empty: the body as a whole. */
     public static GatewayException bad(String param, String message) {
         return new GatewayException(new GatewayError.BadRequest(param, message));
     }

@@ -9,13 +9,7 @@ import io.warmpath.net.server.MalformedRequest;
 import org.jspecify.annotations.Nullable;
 
 /** Answers what is no request, says why, and ends its connection. On its event loop; immutable. */
-public final class MalformedRequests implements Handler<HttpServerRequest> {
-    private final RequestIds ids;
-
-    public MalformedRequests(RequestIds ids) {
-        this.ids = ids;
-    }
-
+public record MalformedRequests(RequestIds ids) implements Handler<HttpServerRequest> {
     @Override
     public void handle(HttpServerRequest request) {
         ErrorMapper.respond(

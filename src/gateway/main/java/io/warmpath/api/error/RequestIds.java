@@ -4,23 +4,18 @@ import io.vertx.core.MultiMap;
 import java.nio.charset.StandardCharsets;
 import java.util.function.LongSupplier;
 
-/** The name of one request in logs, at the engine and in the answer. Any thread. */
-public final class RequestIds {
+/**
+ * The name of one request in logs, at the engine and in the answer. Any thread.
+ *
+ * @param random 64 random bits; any thread
+ */
+public record RequestIds(LongSupplier random) {
     public static final String HEADER = "x-request-id";
 
     private static final int MAX_LENGTH = 128;
     private static final byte[] PREFIX = {'r', 'e', 'q', '-'};
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
     private static final int DIGITS = 16;
-
-    private final LongSupplier random;
-
-    /**
-     * @param random 64 random bits; any thread
-     */
-    public RequestIds(LongSupplier random) {
-        this.random = random;
-    }
 
     /** The client's id when it is safe to log and to send on, else a new one. */
     public String of(MultiMap headers) {

@@ -3,8 +3,7 @@ package io.warmpath.api.extproc;
 /**
  * Cuts a stream of bytes into the messages of one gRPC call. A message that lies whole in what has
  * arrived is handed on without a copy; another one is gathered in an array of its own length.
- *
- * <p>Source: gRPC over HTTP/2, "Length-Prefixed-Message". One thread.
+ * Source: gRPC over HTTP/2, "Length-Prefixed-Message". One thread.
  */
 public final class GrpcFrames {
     /** Bytes before each message: whether it is compressed, and its length. */
@@ -25,9 +24,7 @@ public final class GrpcFrames {
     private int bodyBytes;
     private boolean inBody;
 
-    /**
-     * @param largest message in bytes
-     */
+    /** {@code largest}: message in bytes. */
     public GrpcFrames(int largest, Receiver receiver) {
         this.largest = largest;
         this.receiver = receiver;

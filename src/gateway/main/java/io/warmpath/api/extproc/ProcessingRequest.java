@@ -172,11 +172,7 @@ public record ProcessingRequest(
         }
     }
 
-    /**
-     * One of a map.
-     *
-     * @param value a message without fields where the entry has none
-     */
+    /** One of a map. {@code value}: a message without fields where the entry has none. */
     private record Entry(String key, ProtoReader value) {
         static Entry read(ProtoReader entry) {
             String key = "";

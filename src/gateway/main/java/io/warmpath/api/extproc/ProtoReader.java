@@ -3,9 +3,8 @@ package io.warmpath.api.extproc;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The fields of one protobuf message, one after the other, without a copy of their bytes.
- *
- * <p>Source: Protocol Buffers, "Encoding". One thread.
+ * The fields of one protobuf message, one after the other, without a copy of their bytes. Source:
+ * Protocol Buffers, "Encoding". One thread.
  */
 final class ProtoReader {
     private static final int VARINT = 0;

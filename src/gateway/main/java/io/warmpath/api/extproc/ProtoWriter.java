@@ -17,9 +17,7 @@ final class ProtoWriter {
     private byte[] b;
     private int at;
 
-    /**
-     * @param expected bytes of the whole message
-     */
+    /** {@code expected}: bytes of the whole message. */
     ProtoWriter(int expected) {
         b = new byte[expected];
         at = expected;
@@ -69,9 +67,7 @@ final class ProtoWriter {
         bytes(field, bytes, 0, bytes.length);
     }
 
-    /**
-     * @param value from 0
-     */
+    /** {@code value}: from 0. */
     void number(int field, int value) {
         room(HEAD);
         varint(value);

@@ -2,7 +2,5 @@
  * Envoy's ext_proc protocol as bytes: gRPC frames, and the messages that an endpoint picker reads
  * and writes.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.extproc;
-
-import org.jspecify.annotations.NullMarked;

@@ -15,10 +15,7 @@ public final class DependencyCheck implements HealthCheck {
     private final String name;
     private final Supplier<Report> report;
 
-    /**
-     * @param name as {@code /q/health} shows it
-     * @param report answers from memory
-     */
+    /** {@code name}: as {@code /q/health} shows it. {@code report}: answers from memory. */
     public DependencyCheck(String name, Supplier<Report> report) {
         this.name = name;
         this.report = report;

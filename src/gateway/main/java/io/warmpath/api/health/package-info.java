@@ -2,7 +2,5 @@
  * What {@code /q/health} tells of the things that a gateway depends on. Their loss degrades routing
  * and fails no request, so it is data of a check that stays UP.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.health;
-
-import org.jspecify.annotations.NullMarked;

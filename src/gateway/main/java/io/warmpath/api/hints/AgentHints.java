@@ -61,9 +61,7 @@ final class AgentHints {
         }
     }
 
-    /**
-     * @param objectives what is known of a name wins over a number
-     */
+    /** {@code objectives}: what is known of a name wins over a number. */
     void readHeaders(MultiMap headers, Objectives objectives) {
         String given = headers.get(PRIORITY);
         if (given != null) {

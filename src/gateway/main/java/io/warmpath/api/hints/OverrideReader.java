@@ -30,9 +30,7 @@ public final class OverrideReader {
         return read(at, json, false);
     }
 
-    /**
-     * @param strict an unknown member is an error
-     */
+    /** {@code strict}: an unknown member is an error. */
     public static RouterOverrides read(String at, JsonParser json, boolean strict)
             throws IOException {
         if (json.currentToken() != JsonToken.START_OBJECT) {

@@ -97,9 +97,7 @@ public final class RoutingHints {
         return taints.rules();
     }
 
-    /**
-     * @param nearer what it says wins
-     */
+    /** {@code nearer}: what it says wins. */
     public TaintRules taints(TaintReader nearer) {
         return nearer.or(taints).rules();
     }

@@ -14,10 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The worker and the rank that a client names. A header wins over {@code nvext}; a rank in the
- * body's top level, which the engine reads itself, over {@code nvext}'s.
- *
- * <p>The name of either half is enough where one worker does both; two names are two halves. One
- * per request, one thread.
+ * body's top level, which the engine reads itself, over {@code nvext}'s. The name of either half is
+ * enough where one worker does both; two names are two halves. One per request, one thread.
  */
 final class WorkerPin {
     private static final String[] WORKER = {"x-dynamo-worker-instance-id", "x-worker-instance-id"};

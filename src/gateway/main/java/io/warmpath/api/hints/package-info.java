@@ -2,7 +2,5 @@
  * What a client says beside its prompt: headers, {@code nvext}, pins, taints, overrides of the
  * router's settings.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.hints;
-
-import org.jspecify.annotations.NullMarked;

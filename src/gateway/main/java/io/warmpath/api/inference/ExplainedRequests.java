@@ -56,9 +56,7 @@ public final class ExplainedRequests {
         this.metrics = metrics;
     }
 
-    /**
-     * @return what to do when the client leaves
-     */
+    /** Returns what to do when the client leaves. */
     Runnable start(
             Context context,
             ClientRequest client,

@@ -21,11 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An answer of SGLang's {@code /generate} to a turn of a session, in the form of the chat or
- * completion that the client has asked for.
- *
- * <p>Nothing is passed on before the first event: the engine answers 200 and refuses the session
- * behind that. Text goes from one JSON to the other as it is written. One per attempt, on its event
- * loop.
+ * completion that the client has asked for. Nothing is passed on before the first event: the engine
+ * answers 200 and refuses the session behind that. Text goes from one JSON to the other as it is
+ * written. One per attempt, on its event loop.
  */
 final class GenerateAnswer implements UpstreamListener {
     private static final int MAX_WHOLE_BYTES = 64 << 20;
@@ -55,11 +53,7 @@ final class GenerateAnswer implements UpstreamListener {
     private final GenerateMeta meta = new GenerateMeta();
     private boolean problem; // an event was an error
 
-    /**
-     * How the client gets it.
-     *
-     * @param usage an event with the usage ends the stream
-     */
+    /** How the client gets it. {@code usage}: an event with the usage ends the stream. */
     record Form(boolean chat, boolean stream, boolean usage, String model) {}
 
     GenerateAnswer(String worker, Form form, SessionAppend.Outcome outcome, UpstreamListener next) {

@@ -21,9 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads bodies that would hold up an event loop on the tokenising threads. Reading takes about a
- * nanosecond for a byte, up to four for scripts other than Latin ones.
- *
- * <p>Event loops only.
+ * nanosecond for a byte, up to four for scripts other than Latin ones. Event loops only.
  */
 final class LongBodies {
     private static final Logger LOG = Logger.getLogger(LongBodies.class);

@@ -20,10 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one answer says beside itself: the {@code nvext} of its last chunk or of its body, and
- * events of their own in a stream. Its names and values are those of Dynamo's frontend.
- *
- * <p>Such an event has a name and its value in a comment, as there; and a chunk without choices as
- * its data, as clients of OpenAI read every event's data. On the request's event loop.
+ * events of their own in a stream. Its names and values are those of Dynamo's frontend. Such an
+ * event has a name and its value in a comment, as there; and a chunk without choices as its data,
+ * as clients of OpenAI read every event's data. On the request's event loop.
  */
 final class NvextNote {
     private static final byte[] NOTHING = {};
@@ -38,9 +37,7 @@ final class NvextNote {
     private @Nullable RoutingDecision routing;
     private @Nullable Supplier<AnswerFacts> facts;
 
-    /**
-     * @param receivedMillis of the clock
-     */
+    /** {@code receivedMillis}: of the clock. */
     NvextNote(InferenceRequest request, boolean chat, PromptNote prompt, long receivedMillis) {
         this.asked = request.hints().extras();
         this.prompt = prompt;

@@ -31,11 +31,7 @@ record PromptNote(@Nullable String text, int @Nullable [] ids) {
         return extras.stream().anyMatch(OF_PROMPT::contains);
     }
 
-    /**
-     * Takes as long as tokenising does.
-     *
-     * @param model as workers list it
-     */
+    /** Takes as long as tokenising does. {@code model}: as workers list it. */
     static PromptNote of(
             InferenceRequest request, String model, FleetSnapshot fleet, Tokenizing tokens) {
         Tokenizing.Answer answer =

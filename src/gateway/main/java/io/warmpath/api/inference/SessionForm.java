@@ -38,18 +38,9 @@ final class SessionForm implements EngineForm {
     /** Members that are in the ids, in the answer's form, or said in another way. */
     private static final Set<String> READ_ELSEWHERE =
             Set.of(
-                    "model",
-                    "messages",
-                    "prompt",
-                    "stream",
-                    "stream_options",
-                    "user",
-                    "nvext",
-                    "cache_salt",
-                    "priority",
-                    "chat_template_kwargs",
-                    "reasoning_effort",
-                    "routed_dp_rank");
+                    ("model messages prompt stream stream_options user nvext cache_salt priority"
+                                    + " chat_template_kwargs reasoning_effort routed_dp_rank")
+                            .split(" ", -1));
 
     /** Sampling parameters, and what {@code /generate} calls them. */
     private static final Map<String, String> SAMPLING =
@@ -78,9 +69,7 @@ final class SessionForm implements EngineForm {
     private String model = "";
     private boolean chat;
 
-    /**
-     * @param historyAdded what was said before was put in front of what the client has sent
-     */
+    /** {@code historyAdded}: what was said before was put in front of what the client has sent. */
     SessionForm(boolean historyAdded) {
         this.historyAdded = historyAdded;
     }

@@ -41,9 +41,7 @@ public final class DecisionJson {
 
     private DecisionJson() {}
 
-    /**
-     * @param moves of the answer to other workers, in their order
-     */
+    /** {@code moves}: of the answer to other workers, in their order. */
     public static String of(RoutingDecision decision, List<StreamMove> moves) {
         StringWriter text = new StringWriter(1024);
         try (JsonGenerator json = JSON.createGenerator(text)) {

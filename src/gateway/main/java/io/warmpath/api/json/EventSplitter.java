@@ -6,9 +6,8 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Cuts an event stream into the data of its events; the bytes may be cut anywhere. One thread.
- *
- * <p>Each byte is copied once and looked at for a line's end, eight at a time.
+ * Cuts an event stream into the data of its events; the bytes may be cut anywhere. One thread. Each
+ * byte is copied once and looked at for a line's end, eight at a time.
  */
 public final class EventSplitter {
     /** Gets the data of each event. */

@@ -40,11 +40,7 @@ public final class JsonTree {
 
     private JsonTree() {}
 
-    /**
-     * One whole document.
-     *
-     * @throws IOException when it is not JSON, or not an object
-     */
+    /** One whole document. Throws {@link IOException} when it is not JSON, or not an object. */
     public static Map<String, @Nullable Object> object(byte[] b, int from, int length)
             throws IOException {
         try (JsonParser json = JsonInput.parser(b, from, length)) {

@@ -6,11 +6,9 @@ import java.util.Arrays;
 
 /**
  * Reads events of SGLang's {@code /generate}, each of which repeats the whole text and all ids of
- * the answer so far.
- *
- * <p>What an event repeats of the one before is compared, not read: of an answer of n tokens each
- * id is read once, though n² / 2 come over the wire. Events of an engine that streams increments
- * are read as well. One answer, one thread.
+ * the answer so far. What an event repeats of the one before is compared, not read: of an answer of
+ * n tokens each id is read once, though n² / 2 come over the wire. Events of an engine that streams
+ * increments are read as well. One answer, one thread.
  */
 public final class RepeatedJson {
     /** Gets the members that are not repeated. */

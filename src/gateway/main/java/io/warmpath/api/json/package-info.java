@@ -1,5 +1,3 @@
 /** JSON and event streams in bytes: read, stepped over, compared and written. Knows no API. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.json;
-
-import org.jspecify.annotations.NullMarked;

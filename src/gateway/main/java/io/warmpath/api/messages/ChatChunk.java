@@ -35,9 +35,7 @@ final class ChatChunk {
 
     private ChatChunk() {}
 
-    /**
-     * @throws IOException when it is not a JSON object
-     */
+    /** Throws {@link IOException} when it is not a JSON object. */
     static ChatChunk read(byte[] b, int from, int to) throws IOException {
         try (JsonParser json = JsonInput.parser(b, from, to - from)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {

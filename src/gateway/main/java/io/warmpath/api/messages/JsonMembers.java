@@ -10,9 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An object of a request with its place in it. A member that is not there, or null, is null; one of
- * another kind is refused with its path.
- *
- * @param at its path; empty for the body itself
+ * another kind is refused with its path. {@code at}: its path; empty for the body itself.
  */
 record JsonMembers(String at, Map<String, @Nullable Object> all) {
     String path(String name) {

@@ -16,10 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@link Answer} that turns what engines answer to {@code /v1/chat/completions} into what clients
- * of Anthropic's API expect: a message, its events, or an error.
- *
- * <p>Streams are passed on event by event; everything else is gathered, and its head is written
- * with it. On the request's event loop, but for large answers, which are made on other threads.
+ * of Anthropic's API expect: a message, its events, or an error. Streams are passed on event by
+ * event; everything else is gathered, and its head is written with it. On the request's event loop,
+ * but for large answers, which are made on other threads.
  */
 final class MessagesAnswer implements Answer {
     /** More than any model says in one answer; an engine that sends more is not listened to. */

@@ -18,17 +18,17 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Visits;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Anthropic's {@code POST /v1/messages} and {@code /v1/messages/count_tokens}, translated for
- * engines of every kind.
- *
- * <p>From its translation on, a request is one of {@code /v1/chat/completions}: tokens, cached
- * prefix and choice of a worker are those of the same chat. Handlers run on the event loop; bodies
- * and answers too large for it are read on the tokenising threads.
+ * engines of every kind. From its translation on, a request is one of {@code /v1/chat/completions}:
+ * tokens, cached prefix and choice of a worker are those of the same chat. Handlers run on the
+ * event loop; bodies and answers too large for it are read on the tokenising threads.
  */
 public final class MessagesApi {
     public static final String PATH = "/v1/messages";
@@ -36,6 +36,13 @@ public final class MessagesApi {
 
     private static final Logger LOG = Logger.getLogger(MessagesApi.class);
     private static final String CHAT = "/v1/chat/completions";
+
+    private static final PromptInput.Chat LATER_SYSTEM =
+            new PromptInput.Chat(
+                    Stream.of("system", "user", "system", "user")
+                            .map(role -> new PromptInput.Message(role, "t"))
+                            .toList(),
+                    true);
 
     /** Some 0.1 ms of an event loop. */
     private static final int SMALL = 4 << 10;
@@ -83,7 +90,10 @@ public final class MessagesApi {
                 (anthropic, visit) -> {
                     int tokens =
                             tokenize.count(
-                                    MessagesRequest.translate(anthropic, true).chat(), visit);
+                                    MessagesRequest.translate(
+                                                    anthropic, true, this::takesLaterSystem)
+                                            .chat(),
+                                    visit);
                     return JsonOutput.object(json -> json.writeNumberField("input_tokens", tokens));
                 });
     }
@@ -129,9 +139,10 @@ public final class MessagesApi {
 
     private record Read(MessagesRequest.Translated translated, InferenceRequest request) {}
 
-    private static Read read(
+    private Read read(
             String requestId, MultiMap headers, Buffer body, RequestParser.Terms terms) {
-        MessagesRequest.Translated translated = MessagesRequest.translate(body, false);
+        MessagesRequest.Translated translated = 
+                MessagesRequest.translate(body, false, this::takesLaterSystem);
         InferenceRequest request =
                 RequestParser.parse(
                         RequestParser.Endpoint.CHAT,
@@ -142,6 +153,14 @@ public final class MessagesApi {
                         terms);
         ExtrasReader.refuseQuery(request.hints());
         return new Read(translated, request);
+    }
+
+    /**
+     * Claude Code sends some, and templates such as Qwen's refuse them. Engines move them to the
+     * front, too, where they do not know.
+     */
+    private boolean takesLaterSystem(String model) {
+        return tokenize.renders(model, LATER_SYSTEM);
     }
 
     /** The body that goes out is ours; engines look for keys where OpenAI's clients put them. */

@@ -8,14 +8,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * System prompt and messages of Anthropic's API as messages of OpenAI's, in the same order. One per
- * request, one thread.
- *
- * <p>An answer's texts become one text as they were before they were cut into blocks, so that its
- * tokens are those that the engine has made and holds.
+ * request, one thread. An answer's texts become one text as they were before they were cut into
+ * blocks, so that its tokens are those that the engine has made and holds.
  */
 final class MessagesContent {
     /**
@@ -27,9 +26,7 @@ final class MessagesContent {
     private final MessagesHints hints;
     private boolean endsInsideAnswer;
 
-    /**
-     * @param hints is shown every block that may ask to be cached
-     */
+    /** {@code hints}: is shown every block that may ask to be cached. */
     MessagesContent(MessagesHints hints) {
         this.hints = hints;
     }
@@ -43,37 +40,68 @@ final class MessagesContent {
         return endsInsideAnswer;
     }
 
-    void system(JsonMembers body) {
-        Object system = body.all().get("system");
-        if (system == null) {
-            return;
-        }
-        List<String> texts = new ArrayList<>();
-        if (system instanceof String text) {
-            texts.add(text);
-        } else {
-            for (JsonMembers block : body.objects("system")) {
-                if (!block.requiredText("type").equals("text")) {
-                    throw bad(block.path("type"), "A system prompt has blocks of text only.");
-                }
-                hints.cached(block);
-                String text = block.requiredText("text");
-                if (!text.startsWith(BILLING)) {
-                    texts.add(text);
-                }
-            }
-        }
-        String all = String.join("\n", texts);
-        if (!all.isEmpty()) {
-            messages.add(message("system", all));
-        }
-    }
-
-    void messages(JsonMembers body) {
+    /**
+     * System messages that the template takes only in front stand there, behind the system prompt.
+     *
+     * @param laterSystem whether it takes them in their places
+     */
+    void chat(JsonMembers body, BooleanSupplier laterSystem) {
         List<JsonMembers> given = body.objects("messages");
         if (given.isEmpty()) {
             throw bad("messages", "You must provide messages, a non-empty array.");
         }
+        List<String> front = new ArrayList<>();
+        texts(body, "system", front);
+        List<JsonMembers> chat = given;
+        if (hasLater(given, front.isEmpty()) && !laterSystem.getAsBoolean()) {
+            chat = new ArrayList<>();
+            for (JsonMembers message : given) {
+                if (isSystem(message)) {
+                    texts(message, "content", front);
+                } else {
+                    chat.add(message);
+                }
+            }
+        }
+        String all = String.join("\n", front);
+        if (!all.isEmpty()) {
+            messages.add(message("system", all));
+        }
+        messages(chat);
+    }
+
+    private static boolean isSystem(JsonMembers message) {
+        return message.requiredText("role").equals("system");
+    }
+
+    private static boolean isBilling(JsonMembers block) {
+        String text = block.text("text");
+        return text != null && text.startsWith(BILLING);
+    }
+
+    private static boolean hasLater(List<JsonMembers> given, boolean firstMayBe) {
+        return given.subList(firstMayBe ? 1 : 0, given.size()).stream()
+                .anyMatch(MessagesContent::isSystem);
+    }
+
+    private void texts(JsonMembers of, String member, List<String> into) {
+        Object given = of.all().get(member);
+        if (given instanceof String text) {
+            into.add(text);
+        } else if (given != null) {
+            for (JsonMembers block : of.objects(member)) {
+                if (!block.requiredText("type").equals("text")) {
+                    throw bad(block.path("type"), "A system prompt has blocks of text only.");
+                }
+                hints.cached(block);
+                if (!isBilling(block)) {
+                    into.add(block.requiredText("text"));
+                }
+            }
+        }
+    }
+
+    private void messages(List<JsonMembers> given) {
         for (JsonMembers message : given) {
             endsInsideAnswer = false;
             String role = message.requiredText("role");
@@ -130,7 +158,7 @@ final class MessagesContent {
                 tool.put("tool_call_id", block.requiredText("tool_use_id"));
                 messages.add(tool);
                 said.takeMedia(result);
-            } else {
+            } else if (!role.equals("system") || !isBilling(block)) {
                 part(block, said);
             }
         }

@@ -18,9 +18,7 @@ final class MessagesEnd {
     private long completionTokens = -1;
     private long cachedTokens = -1;
 
-    /**
-     * @param stops the request's {@code stop_sequences}
-     */
+    /** {@code stops}: the request's {@code stop_sequences}. */
     MessagesEnd(List<String> stops) {
         this.stops = stops;
     }

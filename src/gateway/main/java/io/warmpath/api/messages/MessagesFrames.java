@@ -15,10 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A stream of OpenAI's chunks as Anthropic's events: {@code message_start}, {@code ping}, for each
  * block {@code content_block_start}, {@code _delta} and {@code _stop}, then {@code message_delta}
- * and {@code message_stop}; or {@code error} at its end.
- *
- * <p>One block is open at a time; what engines say of another kind, or of another tool's call,
- * closes it. The bytes may be cut anywhere. One per answer, one thread.
+ * and {@code message_stop}; or {@code error} at its end. One block is open at a time; what engines
+ * say of another kind, or of another tool's call, closes it. The bytes may be cut anywhere. One per
+ * answer, one thread.
  */
 final class MessagesFrames {
     private static final byte[] DONE = {'[', 'D', 'O', 'N', 'E', ']'};

@@ -15,9 +15,7 @@ final class MessagesJson {
 
     private MessagesJson() {}
 
-    /**
-     * @throws IOException when this is not an answer of {@code /v1/chat/completions}
-     */
+    /** Throws {@link IOException} when this is not an answer of {@code /v1/chat/completions}. */
     static byte[] message(byte[] openai, String requestId, String model, List<String> stops)
             throws IOException {
         ChatChunk answer = ChatChunk.read(openai, 0, openai.length);

@@ -14,13 +14,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A body of Anthropic's Messages API as one of {@code /v1/chat/completions}. What is mapped to what
- * is listed in {@code src/docs/reference/anthropic.md}.
- *
- * <p>Reads trees, so not on an event loop where the body is large. One thread.
+ * is listed in {@code src/docs/reference/anthropic.md}. Reads trees, so not on an event loop where the body
+ * is large. One thread.
  */
 final class MessagesRequest {
     /**
@@ -35,31 +35,13 @@ final class MessagesRequest {
     /** Read here, or meant for Anthropic's servers only. All others are passed on as they are. */
     private static final Set<String> OURS =
             Set.of(
-                    "system",
-                    "messages",
-                    "tools",
-                    "tool_choice",
-                    "stop_sequences",
-                    "metadata",
-                    "thinking",
-                    "output_config",
-                    "output_format",
-                    "stream",
-                    "stream_options",
-                    "max_tokens",
-                    "max_completion_tokens",
-                    "chat_template_kwargs",
-                    "mcp_servers",
-                    "cache_control",
-                    "container",
-                    "context_management",
-                    "inference_geo",
-                    "service_tier",
-                    "speed",
-                    "anthropic_version",
-                    "anthropic_beta",
-                    "betas",
-                    "n");
+                    ("system messages tools tool_choice stop_sequences metadata thinking"
+                                    + " output_config output_format stream stream_options"
+                                    + " max_tokens max_completion_tokens chat_template_kwargs"
+                                    + " mcp_servers cache_control container context_management"
+                                    + " inference_geo service_tier speed anthropic_version"
+                                    + " anthropic_beta betas n")
+                            .split(" ", -1));
 
     private final JsonMembers body;
     private final Map<String, @Nullable Object> out = new LinkedHashMap<>();
@@ -71,9 +53,12 @@ final class MessagesRequest {
 
     /**
      * @param toCount only its tokens are wanted: {@code max_tokens} may be missing, nothing streams
+     * @param laterSystem whether a model's template takes system messages behind others; asked only
+     *     where there are such
      * @throws GatewayException BadRequest with the member's path
      */
-    static Translated translate(Buffer anthropic, boolean toCount) {
+    static Translated translate(
+            Buffer anthropic, boolean toCount, Predicate<String> laterSystem) {
         HeapBytes bytes = HeapBytes.of(anthropic);
         InvalidRequest.rejectOtherEncodings(bytes);
         Map<String, @Nullable Object> body;
@@ -84,10 +69,10 @@ final class MessagesRequest {
         } catch (IOException e) {
             throw bad("", "The request body cannot be read: " + e.getMessage() + ".");
         }
-        return new MessagesRequest(new JsonMembers("", body)).translated(toCount);
+        return new MessagesRequest(new JsonMembers("", body)).translated(toCount, laterSystem);
     }
 
-    private Translated translated(boolean toCount) {
+    private Translated translated(boolean toCount, Predicate<String> laterSystem) {
         String model = body.text("model");
         out.put("model", model);
         sampling(toCount);
@@ -107,8 +92,7 @@ final class MessagesRequest {
         }
         hints.cached(body);
         MessagesContent content = new MessagesContent(hints);
-        content.system(body);
-        content.messages(body);
+        content.chat(body, () -> laterSystem.test(model == null ? "" : model));
         Object nvext = hints.nvext(body.all().get("nvext"));
         if (nvext != null) {
             out.put("nvext", nvext);

@@ -1,5 +1,3 @@
 /** Anthropic's Messages API, translated to and from OpenAI's chats. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.messages;
-
-import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,5 @@
  * What {@code /q/openapi} says of the gateway's paths. Clients' paths are described in {@code
  * META-INF/openapi.yaml}, operators' by annotations of their resources.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.openapi;
-
-import org.jspecify.annotations.NullMarked;

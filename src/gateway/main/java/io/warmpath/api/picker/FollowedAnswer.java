@@ -56,9 +56,7 @@ final class FollowedAnswer {
     }
 
     /**
-     * The proxy has been told to send the request.
-     *
-     * @param to where to, as in {@link Endpoints}
+     * The proxy has been told to send the request. {@code to}: where to, as in {@link Endpoints}.
      */
     void isOf(ProxiedEngine from, String to) {
         engine = from;

@@ -13,10 +13,9 @@ import org.jboss.logging.Logger;
 
 /**
  * One gRPC call on a stream of HTTP/2: messages in, messages out, one end. On its event loop.
- *
- * <p>Nothing is read while the other side takes nothing. The end goes out in a later turn of the
- * loop than the one that has read the end of the request: Vert.x 4.5 closes the whole connection
- * where a reset of the stream has been read in that turn.
+ * Nothing is read while the other side takes nothing. The end goes out in a later turn of the loop
+ * than the one that has read the end of the request: Vert.x 4.5 closes the whole connection where a
+ * reset of the stream has been read in that turn.
  */
 final class GrpcCall {
     private static final Logger LOG = Logger.getLogger(GrpcCall.class);
@@ -79,9 +78,7 @@ final class GrpcCall {
         return over || ended || response.closed();
     }
 
-    /**
-     * @param frame not written to any more
-     */
+    /** {@code frame}: not written to any more. */
     void send(byte[] frame) {
         if (isOver()) {
             return;
@@ -107,11 +104,7 @@ final class GrpcCall {
         }
     }
 
-    /**
-     * Ends the call; once.
-     *
-     * @param why for the other side's log; empty: nothing
-     */
+    /** Ends the call; once. {@code why}: for the other side's log; empty: nothing. */
     void end(int status, String why) {
         if (ended) {
             return;

@@ -21,14 +21,8 @@ public record PickerOptions(
     public PickerOptions {
         if (pieceBytes < 1 || messageBytes < 1 || bodyBytes < 1 || fallbacks < 0) {
             throw new IllegalArgumentException(
-                    pieceBytes
-                            + ", "
-                            + messageBytes
-                            + ", "
-                            + bodyBytes
-                            + " bytes, "
-                            + fallbacks
-                            + " fallbacks");
+                    "%s, %s, %s bytes, %s fallbacks"
+                            .formatted(pieceBytes, messageBytes, bodyBytes, fallbacks));
         }
     }
 }

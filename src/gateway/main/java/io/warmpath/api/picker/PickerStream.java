@@ -381,11 +381,7 @@ final class PickerStream
         parts.meters().outcome(byLoad ? Outcome.BY_LOAD : Outcome.PICKED);
     }
 
-    /**
-     * Where to, and the body.
-     *
-     * @param changed in place of what has come; null: as it is
-     */
+    /** Where to, and the body. {@code changed}: in place of what has come; null: as it is. */
     private void tellProxy(ProcessingResponse.Pick pick, @Nullable HeapBytes changed) {
         boolean duplex = modes.request().isDuplex();
         call.send(

@@ -23,19 +23,13 @@ final class Unlearnt {
     private final LongSupplier random;
     private final Map<Long, AtomicInteger> open = new ConcurrentHashMap<>();
 
-    /**
-     * @param random 64 random bits
-     */
+    /** {@code random}: 64 random bits. */
     Unlearnt(Fleet fleet, LongSupplier random) {
         this.fleet = fleet;
         this.random = random;
     }
 
-    /**
-     * One that was chosen, until it is given back.
-     *
-     * @param endpoint as in {@link Endpoints}
-     */
+    /** One that was chosen, until it is given back. {@code endpoint}: as in {@link Endpoints}. */
     record Chosen(String endpoint, AtomicInteger requests) {
         void giveBack() {
             requests.decrementAndGet();

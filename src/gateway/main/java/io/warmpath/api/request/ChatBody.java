@@ -19,10 +19,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All of a chat that a template may look at, read out of a request's body as trees of values.
- *
- * <p>For chats with more than roles and texts only, and not on an event loop. A member given twice
- * counts with its last value, as the engines read it. One per body, one thread.
+ * All of a chat that a template may look at, read out of a request's body as trees of values. For
+ * chats with more than roles and texts only, and not on an event loop. A member given twice counts
+ * with its last value, as the engines read it. One per body, one thread.
  */
 public final class ChatBody {
     private final JsonParser json;

@@ -34,9 +34,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a body of the direct API. This API is ours and its callers are programs: an unknown member
- * is an error that names its path, so that a misspelt one does not pass for a default.
- *
- * <p>One per body, one thread.
+ * is an error that names its path, so that a misspelt one does not pass for a default. One per
+ * body, one thread.
  */
 public final class DirectReader {
     /** What a body asks for beside the prompt, and so which members it may have. */

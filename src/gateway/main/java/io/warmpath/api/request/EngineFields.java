@@ -55,12 +55,11 @@ final class EngineFields {
     private static GatewayException refusal(String field) {
         return InvalidRequest.bad(
                 field,
-                "`"
-                        + field
-                        + "` acts on engines or on other requests and is not taken from clients; "
-                        + instead(field)
-                        + ". A front end that has to send it needs a key with `hand-off: true`, or"
-                        + " the gateway --forward-hand-off (src/docs/how-to/security.md).");
+                ("`%s` acts on engines or on other requests and is not taken from clients;"
+                                + " %s. A front end that has to send it needs a key with"
+                                + " `hand-off: true`, or the gateway --forward-hand-off"
+                                + " (src/docs/how-to/security.md).")
+                        .formatted(field, instead(field)));
     }
 
     private static String instead(String field) {

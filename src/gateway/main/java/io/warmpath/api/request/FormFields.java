@@ -20,11 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the fields that matter of a multipart form (RFC 7578), as speech and image APIs send it:
- * {@code model}, and what acts on engines.
- *
- * <p>Looks for boundaries and at the heads of parts; files are stepped over and not copied. A form
- * that two readers could take apart differently is refused: its boundary, charset or a part's name
- * given twice or in an uncommon way. One per form, one thread.
+ * {@code model}, and what acts on engines. Looks for boundaries and at the heads of parts; files
+ * are stepped over and not copied. A form that two readers could take apart differently is refused:
+ * its boundary, charset or a part's name given twice or in an uncommon way. One per form, one
+ * thread.
  */
 final class FormFields {
     private static final Pattern PARAMETER =
@@ -103,9 +102,7 @@ final class FormFields {
         }
     }
 
-    /**
-     * @param name null: not clear
-     */
+    /** {@code name}: null: not clear. */
     private void part(@Nullable String name, int from, int to) {
         if (name == null) {
             unclear = "each part needs one plain Content-Disposition with one `name`";

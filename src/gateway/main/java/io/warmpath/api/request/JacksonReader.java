@@ -11,10 +11,8 @@ import java.io.IOException;
 import java.util.OptionalLong;
 
 /**
- * Reads any body with a JSON parser; says what is wrong with one and where.
- *
- * <p>A member given twice counts with its last value, as the engines read it. One per request, one
- * thread.
+ * Reads any body with a JSON parser; says what is wrong with one and where. A member given twice
+ * counts with its last value, as the engines read it. One per request, one thread.
  */
 final class JacksonReader {
     private final Endpoint endpoint;
@@ -29,9 +27,7 @@ final class JacksonReader {
         this.prompts = new PromptReader(json, fields);
     }
 
-    /**
-     * @throws IOException when it is not JSON
-     */
+    /** Throws {@link IOException} when it is not JSON. */
     static RequestFields read(Endpoint endpoint, JsonParser json) throws IOException {
         JacksonReader reader = new JacksonReader(endpoint, json);
         reader.read();

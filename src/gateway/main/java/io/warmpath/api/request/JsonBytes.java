@@ -7,12 +7,11 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps over JSON in place: strings, scalars, whole values, and text out of strings.
- *
- * <p>Stricter than any JSON parser, never laxer: what it steps over is JSON in well-formed UTF-8,
- * no deeper than {@value #MAX_DEPTH} containers. All else is {@link #ODD}, which says nothing about
- * the bytes but that somebody else should read them. Offsets are those of the array. No allocation
- * but for texts; reads eight bytes at a step inside strings. One thread.
+ * Steps over JSON in place: strings, scalars, whole values, and text out of strings. Stricter than
+ * any JSON parser, never laxer: what it steps over is JSON in well-formed UTF-8, no deeper than
+ * {@value #MAX_DEPTH} containers. All else is {@link #ODD}, which says nothing about the bytes but
+ * that somebody else should read them. Offsets are those of the array. No allocation but for texts;
+ * reads eight bytes at a step inside strings. One thread.
  */
 final class JsonBytes {
     /** Not for us: not JSON, or JSON of an uncommon kind. */
@@ -57,10 +56,7 @@ final class JsonBytes {
         return p < end ? b[p] : 0;
     }
 
-    /**
-     * @param p just behind the opening quote
-     * @return the closing quote, or ODD
-     */
+    /** {@code p}: just behind the opening quote. Returns the closing quote, or ODD. */
     int string(int p) {
         while (true) {
             p = plain(p);
@@ -162,10 +158,7 @@ final class JsonBytes {
         return p < end && (b[p] & 0xc0) == 0x80;
     }
 
-    /**
-     * @param p the value's first byte
-     * @return just behind it, or ODD
-     */
+    /** {@code p}: the value's first byte. Returns just behind it, or ODD. */
     int value(int p) {
         byte c = at(p);
         return c == '{' || c == '[' ? container(p) : scalar(p);

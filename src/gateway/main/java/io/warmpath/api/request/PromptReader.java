@@ -13,22 +13,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code messages} and {@code prompt} to {@link PromptInput}.
- *
- * <p>Of chats with more than roles and texts (tool calls, names, several parts) only the form is
- * checked here; they are read once more, off the event loop, when their tokens are wanted.
+ * {@code messages} and {@code prompt} to {@link PromptInput}. Of chats with more than roles and
+ * texts (tool calls, names, several parts) only the form is checked here; they are read once more,
+ * off the event loop, when their tokens are wanted.
  */
-final class PromptReader {
+record PromptReader(JsonParser json, RequestFields fields) {
     /** Of one request; each is tokenised and looked up. */
     static final int MOST_PROMPTS = 256;
-
-    private final JsonParser json;
-    private final RequestFields fields;
-
-    PromptReader(JsonParser json, RequestFields fields) {
-        this.json = json;
-        this.fields = fields;
-    }
 
     void messages(JsonToken value) throws IOException {
         if (value == JsonToken.VALUE_NULL) {

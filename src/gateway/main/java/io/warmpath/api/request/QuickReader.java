@@ -15,11 +15,10 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a body of the common shape out of what {@link RequestScanner} has found.
- *
- * <p>Never refuses: whatever is wrong or only uncommon is left to the reader that can say so.
- * {@code nvext} and token ids are given to a JSON parser, which sees no more than their bytes. One
- * scanner per thread, used again.
+ * Reads a body of the common shape out of what {@link RequestScanner} has found. Never refuses:
+ * whatever is wrong or only uncommon is left to the reader that can say so. {@code nvext} and token
+ * ids are given to a JSON parser, which sees no more than their bytes. One scanner per thread, used
+ * again.
  */
 final class QuickReader {
     private static final ThreadLocal<RequestScanner> SCANNER =

@@ -79,9 +79,7 @@ final class RequestFields {
     /** The path of a member that acts on the engine or on other requests. */
     private @Nullable String forEngines;
 
-    /**
-     * @param path null: none
-     */
+    /** {@code path}: null: none. */
     void forEngines(@Nullable String path) {
         if (path != null) {
             forEngines = path;

@@ -10,11 +10,10 @@ import io.warmpath.net.HeapBytes;
 import io.warmpath.routing.Part;
 
 /**
- * Reads what routing needs out of a request body, in one pass over its bytes.
- *
- * <p>A body of the common shape is read by {@link QuickReader}, every other one by {@link
- * JacksonReader}; both read the same out of the same bytes. Unknown members are stepped over: the
- * bytes are sent on, so they survive. Any thread.
+ * Reads what routing needs out of a request body, in one pass over its bytes. A body of the common
+ * shape is read by {@link QuickReader}, every other one by {@link JacksonReader}; both read the
+ * same out of the same bytes. Unknown members are stepped over: the bytes are sent on, so they
+ * survive. Any thread.
  */
 public final class RequestParser {
     /** Which API the body belongs to. */

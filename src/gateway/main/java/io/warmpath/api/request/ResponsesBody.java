@@ -19,40 +19,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The chat that engines make of a {@code /v1/responses} body: instructions as the system message,
- * then the input, a text or a list of messages.
- *
- * <p>Only what vLLM and SGLang make the same of, in each of their versions. Tools, calls,
- * reasoning, media, stored conversations and everything that is not known is refused; the request
- * is then routed by load. Not on an event loop.
+ * then the input, a text or a list of messages. Only what vLLM and SGLang make the same of, in each
+ * of their versions. Tools, calls, reasoning, media, stored conversations and everything that is
+ * not known is refused; the request is then routed by load. Not on an event loop.
  */
 final class ResponsesBody {
     /** Members that change nothing of the prompt. */
     private static final Set<String> HARMLESS =
             Set.of(
-                    "model",
-                    "stream",
-                    "stream_options",
-                    "store",
-                    "metadata",
-                    "user",
-                    "safety_identifier",
-                    "temperature",
-                    "top_p",
-                    "top_k",
-                    "top_logprobs",
-                    "max_output_tokens",
-                    "max_tool_calls",
-                    "parallel_tool_calls",
-                    "tool_choice",
-                    "text",
-                    "include",
-                    "service_tier",
-                    "priority",
-                    "cache_salt",
-                    "prompt_cache_key",
-                    "prompt_cache_retention",
-                    "request_id",
-                    "nvext");
+                    ("model stream stream_options store metadata user safety_identifier"
+                                    + " temperature top_p top_k top_logprobs max_output_tokens"
+                                    + " max_tool_calls parallel_tool_calls tool_choice text include"
+                                    + " service_tier priority cache_salt prompt_cache_key"
+                                    + " prompt_cache_retention request_id nvext")
+                            .split(" ", -1));
 
     private static final Set<String> OF_A_MESSAGE =
             Set.of("type", "role", "content", "id", "status", "phase");

@@ -1,5 +1,3 @@
 /** Bodies of requests to {@link io.warmpath.gateway.request.InferenceRequest}. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.api.request;
-
-import org.jspecify.annotations.NullMarked;

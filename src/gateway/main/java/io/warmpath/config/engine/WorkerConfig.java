@@ -17,7 +17,7 @@ public interface WorkerConfig {
     @Setting(doc = "Identity in APIs; default: XXH64 of the URL.", unit = "whole number below 2^64")
     Optional<String> id();
 
-    @Setting(doc = "sglang, vllm or openai; default: asked of the engine.")
+    @Setting(doc = "sglang, vllm, trtllm or openai; default: asked of the engine.")
     Optional<EngineKind> kind();
 
     @Setting(doc = "Model names; default: asked of the engine.", unit = "name,name,...")
@@ -144,4 +144,11 @@ public interface WorkerConfig {
                             + " master_metrics_port.",
             unit = "JSON object")
     Optional<String> vllmMooncakeStore();
+
+    @Setting(
+            doc =
+                    "How the LMCache in its vLLM names its chunks: instance_id, chunk_size,"
+                            + " hash_algorithm, hash_seed.",
+            unit = "JSON object")
+    Optional<String> lmcache();
 }

@@ -1,5 +1,3 @@
 /** Keys about engines: workers and their sources, connections, health, retries, migration. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.engine;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,3 @@
 /** Keys of the listener: addresses, TLS, clients, who may do what. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.http;
-
-import org.jspecify.annotations.NullMarked;

@@ -9,14 +9,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Pools that engines share, such as Mooncake's. Part of {@link WarmpathConfig}. */
+/** Caches that engines have outside of their own, such as Mooncake's pools. Part of {@link WarmpathConfig}. */
 public interface SharedCacheConfig {
     @WithDefault("none")
     @Setting(
             doc =
                     "Whose pool is asked for each request: `none`, `hicache` (SGLang's HiCache with"
-                            + " Mooncake) or `mooncake-store` (vLLM's MooncakeStoreConnector). Needs"
-                            + " the mode kv.",
+                            + " Mooncake), `mooncake-store` (vLLM's MooncakeStoreConnector) or"
+                            + " `lmcache` (LMCache in vLLM, whose controller this gateway then is)."
+                            + " Needs the mode kv.",
             flags = "--shared-cache-type",
             env = "DYN_SHARED_CACHE_TYPE")
     SharedCacheType type();
@@ -88,6 +89,20 @@ public interface SharedCacheConfig {
             doc = "Version of SGLang of workers that do not tell it; it decides the form of keys.",
             unit = "0.5.23")
     Optional<String> engineVersion();
+
+    @WithDefault("tcp://*:8300")
+    @Setting(
+            doc = "Where LMCache's workers push what they hold, their `controller_pull_url`.",
+            unit = "tcp://HOST:PORT")
+    String lmcachePull();
+
+    @WithDefault("tcp://*:8400")
+    @Setting(
+            doc =
+                    "Where LMCache's workers register and send heartbeats, their"
+                            + " `controller_reply_url`.",
+            unit = "tcp://HOST:PORT")
+    String lmcacheReply();
 
     @WithDefault("1h")
     @WithConverter(TimeSpan.class)

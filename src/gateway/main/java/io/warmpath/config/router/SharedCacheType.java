@@ -7,5 +7,7 @@ public enum SharedCacheType {
     /** SGLang's HiCache with the storage backend mooncake. */
     HICACHE,
     /** vLLM's MooncakeStoreConnector. */
-    MOONCAKE_STORE
+    MOONCAKE_STORE,
+    /** LMCache in vLLM, whose controller this process is. */
+    LMCACHE
 }

@@ -1,5 +1,3 @@
 /** Keys of routing: mode, cost, admission, hits in the shared cache. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.router;
-
-import org.jspecify.annotations.NullMarked;

@@ -9,9 +9,7 @@ import org.eclipse.microprofile.config.spi.Converter;
 public record ByteSize(long bytes) {
     private static final Pattern FORM = Pattern.compile("(\\d{1,15})([BKMGT]?)");
 
-    /**
-     * @throws IllegalArgumentException with the allowed forms
-     */
+    /** Throws {@link IllegalArgumentException} with the allowed forms. */
     public static ByteSize parse(String text) {
         Matcher m = FORM.matcher(text.strip().toUpperCase(Locale.ROOT));
         if (!m.matches()) {

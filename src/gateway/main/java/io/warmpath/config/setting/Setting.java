@@ -7,10 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * All that is said about one configuration key besides its type and default.
- *
- * <p>Flags, environment aliases, range checks, {@code serve --help} and the configuration reference
- * are all made from this.
+ * All that is said about one configuration key besides its type and default. Flags, environment
+ * aliases, range checks, {@code serve --help} and the configuration reference are all made from
+ * this.
  */
 @Documented
 @Target(ElementType.METHOD)

@@ -35,10 +35,8 @@ public record SettingKey(
     }
 
     /**
-     * Says what is wrong with a value, or returns null when nothing is.
-     *
-     * @return a phrase that goes on after the key and value, such as {@code must be a whole number
-     *     from 0 to 65535}
+     * Says what is wrong with a value, or returns null when nothing is. Returns a phrase that goes
+     * on after the key and value, such as {@code must be a whole number from 0 to 65535}.
      */
     public @Nullable String problem(String value) {
         return accepts(value) ? null : "must be " + allowed();

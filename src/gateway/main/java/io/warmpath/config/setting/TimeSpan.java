@@ -16,9 +16,7 @@ public final class TimeSpan implements Converter<Duration> {
     private static final BigDecimal NANOS_PER_SECOND = BigDecimal.valueOf(1_000_000_000);
     private static final Pattern FORM = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?)(ms|s|m|h|d)?");
 
-    /**
-     * @throws IllegalArgumentException with the allowed forms
-     */
+    /** Throws {@link IllegalArgumentException} with the allowed forms. */
     public static Duration parse(String text) {
         Matcher m = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!m.matches()) {

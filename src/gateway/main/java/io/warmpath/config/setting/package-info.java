@@ -1,5 +1,3 @@
 /** What a key is: name, type, unit, default, note; sizes and time spans as text. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.setting;
-
-import org.jspecify.annotations.NullMarked;

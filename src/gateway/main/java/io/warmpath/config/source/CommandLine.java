@@ -12,10 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Flags of {@code serve} to configuration properties. Immutable.
- *
- * <p>{@code --flag value} and {@code --flag=value}; a boolean flag alone means true, its off flag
- * false. A flag given twice: the last wins, except for lists, which grow.
+ * Flags of {@code serve} to configuration properties. Immutable. {@code --flag value} and {@code
+ * --flag=value}; a boolean flag alone means true, its off flag false. A flag given twice: the last
+ * wins, except for lists, which grow.
  */
 public final class CommandLine {
     private static final String WORKERS = "warmpath.worker-urls";
@@ -63,10 +62,8 @@ public final class CommandLine {
     }
 
     /**
-     * Configuration properties in the order given.
-     *
-     * @throws UsageException for an unknown flag, a missing or superfluous value, a value out of
-     *     range
+     * Configuration properties in the order given. Throws {@link UsageException} for an unknown
+     * flag, a missing or superfluous value, a value out of range.
      */
     public Map<String, String> parse(List<String> args) throws UsageException {
         Map<String, String> properties = new LinkedHashMap<>();

@@ -45,12 +45,9 @@ final class ConfigFile extends MapBackedConfigSource {
                             String other = spelt.put(canonical, key);
                             if (other != null) {
                                 wrong.add(
-                                        key
-                                                + " and "
-                                                + other
-                                                + " (from "
-                                                + name
-                                                + ") are one key; leave one of them out.");
+                                        ("%s and %s (from %s) are one key; leave one of them"
+                                                        + " out.")
+                                                .formatted(key, other, name));
                             }
                             properties.put(canonical, value);
                             if (!canonical.startsWith(PREFIX)) {
@@ -75,10 +72,8 @@ final class ConfigFile extends MapBackedConfigSource {
         if (key.startsWith("\"" + PREFIX)) {
             // YAML takes a key with dots as one name, so it would set nothing.
             return Optional.of(
-                    key.replace("\"", "")
-                            + " (from "
-                            + name
-                            + ") must be written nested, one level per line.");
+                    "%s (from %s) must be written nested, one level per line."
+                            .formatted(key.replace("\"", ""), name));
         }
         return UNDERNEATH.stream().anyMatch(key::startsWith)
                 ? Optional.empty()

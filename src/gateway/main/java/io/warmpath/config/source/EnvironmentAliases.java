@@ -9,8 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Environment names other than {@code WARMPATH_...}, such as {@code DYN_HTTP_PORT}, as properties.
- *
- * <p>Weaker than the environment itself, stronger than files. Immutable.
+ * Weaker than the environment itself, stronger than files. Immutable.
  */
 public final class EnvironmentAliases extends MapBackedConfigSource {
     /** Below 300, the environment. */

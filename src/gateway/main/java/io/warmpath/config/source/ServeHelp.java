@@ -30,16 +30,10 @@ public final class ServeHelp {
     /** What a first gateway needs, in the order in which one comes to need it. */
     private static final List<String> FIRST =
             List.of(
-                    "--worker",
-                    "--http-port",
-                    "--tokenizer",
-                    "--config",
-                    "--router-mode",
-                    "--service-discovery",
-                    "--api-key-file",
-                    "--admin-token-file",
-                    "--state-directory",
-                    "--log-level");
+                    ("--worker --http-port --tokenizer --config --router-mode"
+                                    + " --service-discovery --api-key-file --admin-token-file"
+                                    + " --state-directory --log-level")
+                            .split(" ", -1));
 
     private static final Pattern FIRST_SENTENCE = Pattern.compile("(.*?\\.)(?: [A-Z`].*)?");
 
@@ -78,11 +72,8 @@ public final class ServeHelp {
                                 : group.isPresent() ? group.get()::has : k -> names(k, word));
         if (keys.isEmpty()) {
             throw new UsageException(
-                    "There is no help on `"
-                            + topic
-                            + "`. `serve --help GROUP` knows "
-                            + String.join(", ", SettingGroup.all())
-                            + " and all.");
+                    "There is no help on `%s`. `serve --help GROUP` knows %s and all."
+                            .formatted(topic, String.join(", ", SettingGroup.all())));
         }
         text.wrap("", introduction(group, word));
         entries(text, keys);
@@ -124,8 +115,8 @@ public final class ServeHelp {
         text.wrap(
                 "",
                 "`serve --help GROUP` lists one of them, `serve --help all` all of them, `serve --help"
-                        + " WORD` what has the word in its name. src/docs/reference/configuration.md has all in"
-                        + " one table.");
+                        + " WORD` what has the word in its name. src/docs/reference/configuration.md has all of"
+                        + " them.");
     }
 
     private static String value(SettingKey key) {

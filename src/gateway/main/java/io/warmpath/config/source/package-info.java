@@ -1,5 +1,3 @@
 /** Where values come from: command line, environment and its aliases, file; checks and help. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.source;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,3 @@
 /** Keys of what is known: events, index, snapshots, replicas, sessions, pins, NATS. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.state;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,3 @@
 /** Keys of models: tokenizers, chat templates, what engines are asked. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.config.tokens;
-
-import org.jspecify.annotations.NullMarked;

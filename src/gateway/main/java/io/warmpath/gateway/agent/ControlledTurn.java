@@ -29,11 +29,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request as a turn of a session that its client opens and closes.
- *
- * <p>Its prompt is always known whole, so wherever the engine's session is lost, busy or does not
- * fit, the turn is sent in full. The client waits for the engine's session in one case only: where
- * it has to be opened.
+ * One request as a turn of a session that its client opens and closes. Its prompt is always known
+ * whole, so wherever the engine's session is lost, busy or does not fit, the turn is sent in full.
+ * The client waits for the engine's session in one case only: where it has to be opened.
  */
 final class ControlledTurn implements SessionTurn {
     private static final Logger LOG = Logger.getLogger(ControlledTurn.class);

@@ -21,8 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Opens sessions on engines and closes them. An engine knows a session by a name that no other
  * opening has had, of whichever tenant or gateway, so an old close never meets a newer session.
- *
- * <p>{@link #open} on a request's event loop, {@link #ask} on any loop; answers come on the same.
+ * {@link #open} on a request's event loop, {@link #ask} on any loop; answers come on the same.
  */
 public final class EngineSessions {
     /** What the engine gets beyond the client's idle time: the gateway closes first. */
@@ -73,9 +72,7 @@ public final class EngineSessions {
         return prefix + Integer.toHexString(at.serial());
     }
 
-    /**
-     * @param done gets null, or why it is not open
-     */
+    /** {@code done}: gets null, or why it is not open. */
     public void open(
             Context context,
             Worker worker,

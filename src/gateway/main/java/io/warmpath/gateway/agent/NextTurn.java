@@ -4,7 +4,6 @@ import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.observe.PrefillMeters;
 import io.warmpath.gateway.pin.SidePost;
@@ -133,7 +132,7 @@ public final class NextTurn implements UpstreamListener {
         if (!parts.prefills().on() || request.passThrough() || !chat) {
             return client;
         }
-        if (promptTokens == 0 || to.worker().kind() == EngineKind.OPENAI) {
+        if (promptTokens == 0 || to.worker().kind().isPlain()) {
             parts.metrics()
                     .prefills()
                     .ended(PrefillMeters.Result.UNKNOWN); // such an engine may not take ids

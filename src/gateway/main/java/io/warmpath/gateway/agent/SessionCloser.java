@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells engines to let go of sessions, some at once, the others in a queue; again after a while
- * when one does not answer. What is given up, the engine itself ends by its own time-out.
- *
- * <p>{@link #accept} any thread, never waits; all else on one event loop of its own.
+ * when one does not answer. What is given up, the engine itself ends by its own time-out. {@link
+ * #accept} any thread, never waits; all else on one event loop of its own.
  */
 public final class SessionCloser implements Consumer<Place> {
     private static final Logger LOG = Logger.getLogger(SessionCloser.class);
@@ -55,9 +54,7 @@ public final class SessionCloser implements Consumer<Place> {
     private final ArrayDeque<Job> queue = new ArrayDeque<>();
     private int running;
 
-    /**
-     * @param max closes that may wait
-     */
+    /** {@code max}: closes that may wait. */
     public SessionCloser(Vertx vertx, Fleet fleet, int max) {
         this.vertx = vertx;
         this.fleet = fleet;

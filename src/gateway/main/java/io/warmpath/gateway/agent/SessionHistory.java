@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Turns that bring only what is new: what was said before is put in front of it. A turn with an
- * answer among its messages brings the history itself; raw prompts always are whole.
- *
- * <p>On the request's event loop.
+ * answer among its messages brings the history itself; raw prompts always are whole. On the
+ * request's event loop.
  */
 final class SessionHistory {
     private SessionHistory() {}

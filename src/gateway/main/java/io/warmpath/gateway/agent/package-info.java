@@ -1,5 +1,3 @@
 /** Turns of sessions: what their engines keep, and what was said before. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.agent;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,10 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of one engine's answer on their way to the client: read along with, held back as far as
- * a stream needs it, and without the usage report that only the gateway has asked for.
- *
- * <p>For each piece: {@link #scan}, {@link #cutUsage}, then {@link #hold} while nothing may reach
- * the client yet, {@link #pass} later, {@link #end} for the last one. On the request's event loop.
+ * a stream needs it, and without the usage report that only the gateway has asked for. For each
+ * piece: {@link #scan}, {@link #cutUsage}, then {@link #hold} while nothing may reach the client
+ * yet, {@link #pass} later, {@link #end} for the last one. On the request's event loop.
  */
 public final class AnswerPipe {
     /** What can be read along with of an answer. */
@@ -20,9 +19,7 @@ public final class AnswerPipe {
         JSON,
         OTHER;
 
-        /**
-         * @param passThrough its content is not looked at
-         */
+        /** {@code passThrough}: its content is not looked at. */
         public static Kind of(int status, MultiMap headers, boolean passThrough) {
             String type = headers.get("content-type");
             if (status != 200
@@ -95,9 +92,7 @@ public final class AnswerPipe {
     }
 
     /**
-     * Looks at the bytes.
-     *
-     * @return how many of them lie before the end of the last complete event
+     * Looks at the bytes. Returns how many of them lie before the end of the last complete event.
      */
     public int scan(byte[] b, int from, int length) {
         return scanner == null ? length : scanner.scan(b, from, length);

@@ -14,7 +14,7 @@ import io.warmpath.routing.NotExact;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.session.WarmLedger;
 import io.warmpath.tokens.profile.EngineProfile;
-import io.warmpath.tokens.template.MediaLengths;
+import io.warmpath.tokens.template.LearntMedia;
 import io.warmpath.tokens.template.PromptInput;
 import io.warmpath.upstream.answer.AnswerScanner;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +48,11 @@ public final class AnswerReport {
     private final boolean passThrough;
     private final @Nullable Continued stream;
     private final boolean beginningOnly; // what is cached beyond it was not predicted
-    private final MediaLengths.@Nullable Lesson media;
+    private final LearntMedia.@Nullable Lesson media;
     private final SelfCheck.@Nullable Check check;
     private final @Nullable Runnable pooled;
     private final WarmLedger.@Nullable Warmed warmed;
+    private @Nullable StoredMedia stored;
 
     private AnswerReport(
             Parts parts,
@@ -61,7 +62,7 @@ public final class AnswerReport {
             int promptTokens,
             @Nullable Continued stream,
             boolean beginningOnly,
-            MediaLengths.@Nullable Lesson media,
+            LearntMedia.@Nullable Lesson media,
             SelfCheck.@Nullable Check check,
             @Nullable Runnable pooled,
             WarmLedger.@Nullable Warmed warmed) {
@@ -102,7 +103,7 @@ public final class AnswerReport {
                         ? chat.extent()
                         : null;
         boolean beginningOnly = extent != null && extent.isBeginning(engine);
-        MediaLengths.Lesson media = extent == null ? null : extent.lesson(engine);
+        LearntMedia.Lesson media = extent == null ? null : extent.lesson(engine);
         if (stream != null) {
             return new AnswerReport(
                     parts,
@@ -159,6 +160,18 @@ public final class AnswerReport {
                                 model,
                                 request.body().getBytes(),
                                 request.headers().get("authorization")));
+    }
+
+    /**
+     * What its engine stores is told with this tag.
+     *
+     * @param tag empty: with none
+     */
+    public void tagged(String tag) {
+        if (media != null && !tag.isEmpty()) {
+            stored = new StoredMedia(media);
+            parts.events().listen(tag, stored);
+        }
     }
 
     /** The prompt is known up to some place only, so that its length is not. */
@@ -228,6 +241,9 @@ public final class AnswerReport {
         }
         if (s != null && s.promptTokens() > 0 && status < 400 && media != null) {
             media.answered(s.promptTokens());
+            if (stored != null && s.cachedTokens() >= 0) {
+                stored.answered(s.promptTokens(), s.cachedTokens());
+            }
         }
         if (s != null && status < 400 && !passThrough) {
             meters.reported(s.promptTokens(), s.cachedTokens(), s.completionTokens());

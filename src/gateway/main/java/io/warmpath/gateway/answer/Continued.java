@@ -27,9 +27,7 @@ public record Continued(
         boolean chat,
         boolean anew,
         AnswerFacts before) {
-    /**
-     * @param asked the request as this worker would be asked anew
-     */
+    /** {@code asked}: the request as this worker would be asked anew. */
     public Buffer body(Buffer asked) {
         byte[] text = said.escaped();
         if (text.length == 0) {

@@ -17,9 +17,7 @@ final class EngineRefusal {
     private final int limit;
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
 
-    /**
-     * @param limit bytes that are looked at
-     */
+    /** {@code limit}: bytes that are looked at. */
     EngineRefusal(int status, int limit) {
         this.status = status;
         this.limit = limit;

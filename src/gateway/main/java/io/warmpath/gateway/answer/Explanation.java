@@ -32,10 +32,8 @@ public final class Explanation {
 
     private Explanation() {}
 
-    /**
-     * @param promptTokens -1 when the prompt's tokens are not known
-     */
-    public static MultiMap headers(RoutingDecision decision, int promptTokens) {
+    /** {@code promptTokens}: -1 when the prompt's tokens are not known. */
+    public static MultiMap headers(RoutingDecision decision, int promptTokens, PromptInput prompt) {
         Score s = decision.chosen();
         NotExact why = decision.notExact();
         MultiMap h = MultiMap.caseInsensitiveMultiMap();
@@ -61,7 +59,7 @@ public final class Explanation {
         if (why != null) {
             h.add(
                     why.predicts() ? "x-warmpath-not-exact" : "x-warmpath-not-predicted",
-                    why.words());
+                    words(why, decision, prompt));
         }
         if (decision.request().shared() != null) {
             h.add("x-warmpath-shared-blocks", Integer.toString(decision.sharedBlocks()));
@@ -89,12 +87,13 @@ public final class Explanation {
     }
 
     /** Who computes the prompt, where that is another worker than the one that answers. */
-    public static void addPrefill(MultiMap to, RoutingDecision prefill, int promptTokens) {
+    public static void addPrefill(
+            MultiMap to, RoutingDecision prefill, int promptTokens, PromptInput prompt) {
         Score s = prefill.chosen();
         to.add("x-warmpath-prefill-worker", ascii(s.candidate().label()));
         to.add("x-warmpath-prefill-cost", String.format(Locale.ROOT, "%.3f", s.cost()));
         to.add("x-warmpath-prefill-reason", ascii(prefill.reason()));
-        MultiMap whole = headers(prefill, promptTokens);
+        MultiMap whole = headers(prefill, promptTokens, prompt);
         for (String name : OF_PREFILL) {
             String there = whole.get(name);
             if (there == null) {
@@ -105,18 +104,15 @@ public final class Explanation {
         }
     }
 
-    /** Why the prompt is known up to some place only; what is predicted is of its beginning. */
-    public static void addBeginning(MultiMap to, RoutingDecision decision, PromptInput prompt) {
-        if (decision.notExact() == NotExact.MEDIUM
-                && prompt instanceof PromptInput.Conversation chat) {
-            String why =
-                    chat.extent()
-                            .whyBeginning(
-                                    Engines.of(decision.chosen().candidate().worker().kind()));
-            if (!why.isEmpty()) {
-                to.set("x-warmpath-not-exact", why);
-            }
-        }
+    /** Of a prompt that is known up to some place only, why it ends there. */
+    private static String words(NotExact why, RoutingDecision decision, PromptInput prompt) {
+        String beginning =
+                why == NotExact.MEDIUM && prompt instanceof PromptInput.Conversation chat
+                        ? chat.extent()
+                                .whyBeginning(
+                                        Engines.of(decision.chosen().candidate().worker().kind()))
+                        : "";
+        return beginning.isEmpty() ? why.words() : beginning;
     }
 
     private static String prompt(RoutingDecision decision) {
@@ -178,9 +174,7 @@ public final class Explanation {
         to.add("x-warmpath-hints", ascii(b.toString()));
     }
 
-    /**
-     * @param word what became of its session, null when it has none
-     */
+    /** {@code word}: what became of its session, null when it has none. */
     public static void addSession(MultiMap to, @Nullable String word) {
         if (word != null) {
             to.add("x-warmpath-session", word);

@@ -5,11 +5,9 @@ import java.util.Arrays;
 /**
  * What of an event stream may not be passed on yet: everything before its first token, and the
  * unfinished event at the end, so that what has been passed on always ends between two events and
- * an error event can follow.
- *
- * <p>A client acts on an event only when its blank line has come, so nothing is delayed by this. An
- * event larger than the limit is passed on in pieces; until its end the stream is not clean. One
- * per stream, one thread; memory only while something is held.
+ * an error event can follow. A client acts on an event only when its blank line has come, so
+ * nothing is delayed by this. An event larger than the limit is passed on in pieces; until its end
+ * the stream is not clean. One per stream, one thread; memory only while something is held.
  */
 final class Holdback {
     /** Where bytes go that may be passed on; they are its until it returns. */
@@ -26,9 +24,7 @@ final class Holdback {
     private int complete; // of the held bytes, up to the end of the last complete event
     private boolean insideEvent;
 
-    /**
-     * @param limit bytes of an unfinished event that are held
-     */
+    /** {@code limit}: bytes of an unfinished event that are held. */
     Holdback(int limit) {
         this.limit = limit;
     }
@@ -86,10 +82,8 @@ final class Holdback {
     }
 
     /**
-     * Takes bytes of what is held out again.
-     *
-     * @param from within the held bytes; nothing happens when it is not, because they have been
-     *     passed on
+     * Takes bytes of what is held out again. {@code from}: within the held bytes; nothing happens
+     * when it is not, because they have been passed on.
      */
     void cut(long from, long to) {
         if (from < 0 || to > length) {

@@ -15,11 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@link Answer} whose client is never left in silence for long: a stream with nothing to say says
- * that it is alive, between two events. Also ends what takes longer than any request may.
- *
- * <p>A stream that has not begun is begun for it with a head of our own; the engine's head is then
- * no longer needed, and an answer that is no stream becomes an error event. Another worker may
- * still be asked. One per request, on its event loop; a write moves one deadline.
+ * that it is alive, between two events. Also ends what takes longer than any request may. A stream
+ * that has not begun is begun for it with a head of our own; the engine's head is then no longer
+ * needed, and an answer that is no stream becomes an error event. Another worker may still be
+ * asked. One per request, on its event loop; a write moves one deadline.
  */
 public final class TimedAnswer extends Deadlines.Entry implements Answer {
     /** Whose answer it is. */
@@ -78,9 +77,7 @@ public final class TimedAnswer extends Deadlines.Entry implements Answer {
     private @Nullable EngineRefusal refusal;
     private boolean settled;
 
-    /**
-     * @param started of {@code times}' clock
-     */
+    /** {@code started}: of {@code times}' clock. */
     public TimedAnswer(
             Answer next,
             Owner owner,

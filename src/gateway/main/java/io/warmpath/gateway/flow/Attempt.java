@@ -34,10 +34,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One try of one request on one worker: books it, sends it, passes the answer on. {@link
- * AttemptState} has the table of its states.
- *
- * <p>Until the first token nothing reaches the client, so that a failure can be answered by another
- * attempt. All on the request's event loop.
+ * AttemptState} has the table of its states. Until the first token nothing reaches the client, so
+ * that a failure can be answered by another attempt. All on the request's event loop.
  */
 final class Attempt
         implements UpstreamListener, UpstreamCall.Watch, Relocation.Source, PrefillLeg.Owner {
@@ -65,9 +63,7 @@ final class Attempt
     private long received;
     private int status;
 
-    /**
-     * @param continued the stream that it goes on with; null: it begins the answer
-     */
+    /** {@code continued}: the stream that it goes on with; null: it begins the answer. */
     Attempt(
             RequestScope scope,
             AttemptOwner owner,
@@ -118,7 +114,7 @@ final class Attempt
         EngineForm.Written written = scope.form.write(request, to.worker(), asked.changes());
         Continued continued = books.continued();
         Buffer body = continued == null ? written.body() : continued.body(written.body());
-        books.open(asked.model());
+        books.open(asked.model(), asked.tag());
         HeaderList extra = new HeaderList();
         extra.add("x-request-id", request.requestId());
         if (asked.rankInHeader()) {

@@ -51,9 +51,7 @@ final class AttemptBooks {
     private long firstTokenNanos = -1;
     private boolean late;
 
-    /**
-     * @param continued the stream that it goes on with; null: it begins the answer
-     */
+    /** {@code continued}: the stream that it goes on with; null: it begins the answer. */
     AttemptBooks(RequestScope scope, Planner.Decided decided, @Nullable Continued continued) {
         this.scope = scope;
         this.decided = decided;
@@ -103,9 +101,13 @@ final class AttemptBooks {
      * It is about to be sent.
      *
      * @param model by the engine's name
+     * @param tag that its engine tells of it with; empty: none
      */
-    void open(String model) {
+    void open(String model, String tag) {
         book(model);
+        if (report != null) {
+            report.tagged(tag);
+        }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
         }

@@ -45,9 +45,7 @@ interface AttemptOwner {
 
     /**
      * As {@link #retryElsewhere}, where the worker that failed may be another one: that which was
-     * to compute the prompt.
-     *
-     * @param of it was asked; null: it is over already
+     * to compute the prompt. {@code of}: it was asked; null: it is over already.
      */
     boolean retry(Candidate failed, RetryCause cause, @Nullable Attempt of);
 

@@ -2,11 +2,15 @@ package io.warmpath.gateway.flow;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.pin.PinTurn;
 import io.warmpath.gateway.request.BodyChanges;
 import io.warmpath.gateway.request.Half;
 import io.warmpath.gateway.request.InferenceRequest;
+import io.warmpath.tokens.profile.EngineProfile;
+import io.warmpath.tokens.template.LearntMedia;
+import io.warmpath.tokens.template.PromptInput;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -18,16 +22,18 @@ import org.jspecify.annotations.Nullable;
  * @param priority as this engine counts it; empty: none
  * @param rankInHeader its data parallel rank is named in a header, not in the body
  * @param cutsUsage usage is asked for that the client does not get to see
+ * @param tag that its KV events will carry; empty: none of ours
  */
 record EngineAsk(
         String model,
         BodyChanges changes,
         OptionalInt priority,
         boolean rankInHeader,
-        boolean cutsUsage) {
+        boolean cutsUsage,
+        String tag) {
     /** Before anybody was asked. */
     static final EngineAsk NOTHING =
-            new EngineAsk("", BodyChanges.NONE, OptionalInt.empty(), false, false);
+            new EngineAsk("", BodyChanges.NONE, OptionalInt.empty(), false, false, "");
 
     /**
      * @param pin what is to be kept of the prompt; null: nothing
@@ -69,11 +75,32 @@ record EngineAsk(
         if (session != null) {
             changes = session.changes(changes);
         }
+        String tag = half == null ? tag(scope, to) : "";
+        if (!tag.isEmpty()) {
+            changes = changes.withSession(tag);
+        }
         boolean usage = asksForUsage(scope, to);
         if (usage) {
             changes = changes.withUsage();
         }
-        return new EngineAsk(model, changes, priority, ranks && !rankInBody, usage);
+        return new EngineAsk(model, changes, priority, ranks && !rankInBody, usage, tag);
+    }
+
+    /**
+     * SGLang passes the name of a session on to its events, whether it keeps such sessions or not.
+     * By these the ids are learnt that it has for media.
+     */
+    private static String tag(RequestScope scope, Candidate to) {
+        if (!scope.form.isAsSent()
+                || to.worker().kind() != EngineKind.SGLANG
+                || to.worker().sessions() != SessionSupport.STICKY
+                || !(scope.request().prompt() instanceof PromptInput.Conversation chat)) {
+            return "";
+        }
+        LearntMedia.Lesson media = chat.extent().lesson(EngineProfile.SGLANG);
+        return media != null && media.hasContent()
+                ? "media-" + Long.toHexString(scope.parts.sending().random().getAsLong())
+                : "";
     }
 
     private static OptionalInt priority(InferenceRequest request, Candidate to) {

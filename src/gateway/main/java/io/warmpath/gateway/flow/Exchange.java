@@ -145,9 +145,7 @@ final class Exchange
         ask(WorkerChoice.first(scope, candidates, known), false, null);
     }
 
-    /**
-     * @param stream that it goes on with; null: it begins the answer
-     */
+    /** {@code stream}: that it goes on with; null: it begins the answer. */
     private void ask(Planner.Decided decided, boolean freshConnection, @Nullable Continued stream) {
         become(stream == null ? RequestState.ASKED : RequestState.ANSWERING);
         boolean first = scope.retryState.attempt();

@@ -3,10 +3,9 @@ package io.warmpath.gateway.flow;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * How long engines took for their first tokens lately, as a histogram of eight steps an octave.
- *
- * <p>Any thread, without locks. When it is full all counts are halved, so what was is forgotten
- * slowly; counts that come meanwhile may be lost.
+ * How long engines took for their first tokens lately, as a histogram of eight steps an octave. Any
+ * thread, without locks. When it is full all counts are halved, so what was is forgotten slowly;
+ * counts that come meanwhile may be lost.
  */
 final class FirstTokenTimes {
     /** Fewer say too little. */

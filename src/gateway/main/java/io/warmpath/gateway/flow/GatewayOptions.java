@@ -66,11 +66,8 @@ public record GatewayOptions(
         }
         if (tokenDeadline.isNegative() || tokenDeadline.isZero() || bodyLinger.isNegative()) {
             throw new IllegalArgumentException(
-                    "tokenDeadline "
-                            + tokenDeadline
-                            + " or bodyLinger "
-                            + bodyLinger
-                            + " is wrong");
+                    "tokenDeadline %s or bodyLinger %s is wrong"
+                            .formatted(tokenDeadline, bodyLinger));
         }
     }
 

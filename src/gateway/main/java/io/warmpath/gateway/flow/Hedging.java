@@ -10,9 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Another worker that is asked beside the first, when the first token of a request is late.
- *
- * <p>Once for a request at most. Confined to its event loop.
+ * Another worker that is asked beside the first, when the first token of a request is late. Once
+ * for a request at most. Confined to its event loop.
  */
 final class Hedging {
     /** Whose attempts they are. */
@@ -122,11 +121,7 @@ final class Hedging {
         return failed == second ? first : second;
     }
 
-    /**
-     * The request is over.
-     *
-     * @return who was asked beside, and may have to be stopped
-     */
+    /** The request is over. Returns who was asked beside, and may have to be stopped. */
     @Nullable Attempt end() {
         stopWaiting();
         Attempt second = beside;

@@ -30,9 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The half of a request that computes its prompt, on a worker that hands the KV cache to the one
  * that answers. Its answer has one token. SGLang's comes when the cache has gone and is thrown
  * away; vLLM's says where the cache is, and what was cached of the prompt. On the request's event
- * loop.
- *
- * <p>Its load is booked from when it is sent until its answer has ended, or the other half has a
+ * loop. Its load is booked from when it is sent until its answer has ended, or the other half has a
  * first token, whichever is first.
  */
 final class PrefillLeg implements UpstreamListener {
@@ -188,9 +186,7 @@ final class PrefillLeg implements UpstreamListener {
         }
     }
 
-    /**
-     * @param computed its speed shows
-     */
+    /** {@code computed}: its speed shows. */
     private void free(boolean computed) {
         LoadBook.Booking held = booking;
         if (held == null) {

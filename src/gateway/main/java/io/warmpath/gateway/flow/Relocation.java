@@ -30,10 +30,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes on elsewhere with a stream whose worker has failed it after output had begun.
- *
- * <p>One per attempt whose answer could be moved, from its head on; the request keeps that of the
- * attempt that answers its client. On the request's event loop; only the text is counted elsewhere.
+ * Goes on elsewhere with a stream whose worker has failed it after output had begun. One per
+ * attempt whose answer could be moved, from its head on; the request keeps that of the attempt that
+ * answers its client. On the request's event loop; only the text is counted elsewhere.
  */
 final class Relocation {
     private static final Logger LOG = Logger.getLogger(Relocation.class);
@@ -134,7 +133,7 @@ final class Relocation {
         } else if (scope.form != EngineForm.AS_SENT) {
             return WhyNot.TOKEN_FORM;
         }
-        return from.worker().kind() == EngineKind.OPENAI ? WhyNot.ENGINE_KIND : null;
+        return from.worker().kind().isPlain() ? WhyNot.ENGINE_KIND : null;
     }
 
     /** Gets all that is passed on. */

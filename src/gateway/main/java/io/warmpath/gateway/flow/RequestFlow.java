@@ -21,9 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The use case: prompt to tokens, wait for room, match, decide, book, send, pass on, close the
- * books.
- *
- * <p>Shared by all event loops; each request stays on its own. Nothing here blocks.
+ * books. Shared by all event loops; each request stays on its own. Nothing here blocks.
  */
 public final class RequestFlow {
     private final FlowParts parts;
@@ -60,9 +58,7 @@ public final class RequestFlow {
 
     /**
      * Starts the request; to be called on its event loop, whose context is given. The answer comes
-     * on the same loop.
-     *
-     * @return what to do when the client leaves; harmless after the answer
+     * on the same loop. Returns what to do when the client leaves; harmless after the answer.
      */
     public Runnable start(Context context, InferenceRequest request, Answer answer) {
         return start(context, request, answer, EngineForm.AS_SENT);

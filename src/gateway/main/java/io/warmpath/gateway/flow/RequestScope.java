@@ -50,10 +50,7 @@ final class RequestScope {
     private ModelQueue.@Nullable Account account;
     private int decisions;
 
-    /**
-     * @param started by the flow's clock
-     * @param visit null: anybody may do everything
-     */
+    /** {@code started}: by the flow's clock. {@code visit}: null: anybody may do everything. */
     RequestScope(
             FlowParts parts,
             Context context,
@@ -196,11 +193,11 @@ final class RequestScope {
             return null;
         }
         SessionTurn turn = session;
-        MultiMap own = Explanation.headers(decided.decision(), promptTokens);
+        MultiMap own = Explanation.headers(decided.decision(), promptTokens, request.prompt());
         if (decided.prefill() != null) {
-            Explanation.addPrefill(own, decided.prefill().decision(), promptTokens);
+            Explanation.addPrefill(
+                    own, decided.prefill().decision(), promptTokens, request.prompt());
         }
-        Explanation.addBeginning(own, decided.decision(), request.prompt());
         Explanation.addHints(
                 own,
                 request,

@@ -5,9 +5,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Allows repeats (retries, or hedges) up to a fraction of the requests of the last ten seconds, and
- * a few each second without any request, so that a gateway with little traffic may repeat too.
- *
- * <p>Any thread, without locks; two threads at the limit may both pass it.
+ * a few each second without any request, so that a gateway with little traffic may repeat too. Any
+ * thread, without locks; two threads at the limit may both pass it.
  */
 final class RetryBudget {
     private static final int SECONDS = 10;

@@ -4,10 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The workers that one request has been sent to so far, and whether it may be sent once more.
- *
- * <p>A worker that could not be reached has not begun with the request and does not count among
- * those that have. Confined to the request's event loop.
+ * The workers that one request has been sent to so far, and whether it may be sent once more. A
+ * worker that could not be reached has not begun with the request and does not count among those
+ * that have. Confined to the request's event loop.
  */
 final class RetryState {
     /** Attempts of any kind, refused connections included. */
@@ -19,9 +18,7 @@ final class RetryState {
     private List<Long> begun = List.of();
     private boolean secondRound;
 
-    /**
-     * @param maxWorkers that may have begun with it, the first one included
-     */
+    /** {@code maxWorkers}: that may have begun with it, the first one included. */
     RetryState(int maxWorkers) {
         this.maxWorkers = maxWorkers;
     }

@@ -16,9 +16,7 @@ final class TracedTokens implements TokenStep.Next {
     private long since;
     private String step = "tokenise";
 
-    /**
-     * @param over the request needs no tokens any more
-     */
+    /** {@code over}: the request needs no tokens any more. */
     TracedTokens(
             Tracing.Trace trace, RequestScope scope, BooleanSupplier over, TokenStep.Next next) {
         this.trace = trace;

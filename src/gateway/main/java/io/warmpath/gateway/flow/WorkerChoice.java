@@ -124,10 +124,7 @@ final class WorkerChoice {
         return routing.prefiller().isAny() ? all : named(routing.prefiller(), there, all);
     }
 
-    /**
-     * @param there all that prefill
-     * @param fit for this request
-     */
+    /** {@code there}: all that prefill. {@code fit}: for this request. */
     private static List<Candidate> named(
             Prefiller who, List<Candidate> there, List<Candidate> fit) {
         if (who.worker().isPresent() && there.stream().noneMatch(who::names)) {
@@ -202,12 +199,9 @@ final class WorkerChoice {
         }
         return new GatewayError.BadRequest(
                 member,
-                need
-                        + " a worker that does whole requests, and those of the model `"
-                        + model
-                        + "` have the roles prefill and decode only; "
-                        + instead
-                        + ".");
+                ("%s a worker that does whole requests, and those of the model `%s` have the"
+                                + " roles prefill and decode only; %s.")
+                        .formatted(need, model, instead));
     }
 
     /** Those that have not failed the request. */

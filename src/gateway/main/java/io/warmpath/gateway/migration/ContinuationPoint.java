@@ -23,7 +23,7 @@ public record ContinuationPoint(boolean chat, String said, Continuation onVllm) 
      */
     public @Nullable WhyNot whyNot(EngineKind kind) {
         return switch (kind) {
-            case OPENAI -> WhyNot.ENGINE_KIND;
+            case TRTLLM, OPENAI -> WhyNot.ENGINE_KIND;
             case SGLANG -> null;
             case VLLM -> asksTemplate() ? whyNotOnVllm() : null;
         };

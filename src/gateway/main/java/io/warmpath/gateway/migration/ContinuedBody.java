@@ -17,11 +17,10 @@ import java.util.Set;
 
 /**
  * A request as it is asked again when a part of its answer has been passed on: the part is put
- * behind the prompt, and the limits on length count it.
- *
- * <p>A completion's prompt is lengthened by the text. A chat gets an assistant's message with
- * {@code continue_final_message}, which SGLang and vLLM both understand. All other bytes stay as
- * they were. Not on an event loop where the body is large. One thread.
+ * behind the prompt, and the limits on length count it. A completion's prompt is lengthened by the
+ * text. A chat gets an assistant's message with {@code continue_final_message}, which SGLang and
+ * vLLM both understand. All other bytes stay as they were. Not on an event loop where the body is
+ * large. One thread.
  */
 public final class ContinuedBody {
     /** The engines' own, for completions that name none. */
@@ -30,16 +29,9 @@ public final class ContinuedBody {
     /** What makes an engine follow a grammar. */
     private static final Set<String> GRAMMARS =
             Set.of(
-                    "structured_outputs",
-                    "guided_json",
-                    "guided_regex",
-                    "guided_choice",
-                    "guided_grammar",
-                    "json_schema",
-                    "regex",
-                    "ebnf",
-                    "structural_tag",
-                    "grammar");
+                    ("structured_outputs guided_json guided_regex guided_choice guided_grammar"
+                                    + " json_schema regex ebnf structural_tag grammar")
+                            .split(" ", -1));
 
     /** What an engine keeps, or another one has prepared for it. */
     private static final Set<String> SESSIONS =
@@ -59,9 +51,7 @@ public final class ContinuedBody {
         this.chat = chat;
     }
 
-    /**
-     * @param chat of {@code /v1/chat/completions}; else of {@code /v1/completions}
-     */
+    /** {@code chat}: of {@code /v1/chat/completions}; else of {@code /v1/completions}. */
     public static ContinuedBody of(byte[] body, boolean chat) throws NotContinuedException {
         try {
             return new ContinuedBody(body, BodyMembers.of(body), chat);
@@ -70,11 +60,7 @@ public final class ContinuedBody {
         }
     }
 
-    /**
-     * Looks for what forbids going on.
-     *
-     * @param said what the client has
-     */
+    /** Looks for what forbids going on. {@code said}: what the client has. */
     public void check(StreamText said) throws NotContinuedException {
         refuseIf(said.isLost(), WhyNot.TOO_LARGE);
         refuseIf(said.hasOther() || forcesTool(), WhyNot.TOOL_CALLS);
@@ -188,10 +174,7 @@ public final class ContinuedBody {
         return least < 0 && !chat ? COMPLETION_TOKENS : least;
     }
 
-    /**
-     * @param said inside of a JSON string
-     * @param made how many tokens it has
-     */
+    /** {@code said}: inside of a JSON string. {@code made}: how many tokens it has. */
     public Buffer write(byte[] said, int made) {
         List<Splice> splices = new ArrayList<>();
         StringBuilder added = new StringBuilder();

@@ -12,10 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes an engine's continuation look like the rest of the stream that the client is reading: id,
- * time and model of the first, no second role, usage of both together.
- *
- * <p>Reads every event as JSON: a few microseconds each, for the few streams that were moved. Only
- * whole events are handed on. On the request's event loop.
+ * time and model of the first, no second role, usage of both together. Reads every event as JSON: a
+ * few microseconds each, for the few streams that were moved. Only whole events are handed on. On
+ * the request's event loop.
  */
 public final class JoinedStream implements UpstreamListener {
     private static final String DATA = "data:";

@@ -14,9 +14,7 @@ import java.nio.charset.StandardCharsets;
 public record LastChunks(byte[] first, boolean chat) {
     /**
      * What the engine would have counted, as far as it can be counted here: the prompt exactly, the
-     * answer by its text.
-     *
-     * @param cached as the engine has reported; negative: it has not
+     * answer by its text. {@code cached}: as the engine has reported; negative: it has not.
      */
     public String usage(int promptTokens, int made, long cached) {
         ObjectNode chunk = chunk();

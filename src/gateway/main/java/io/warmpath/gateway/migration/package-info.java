@@ -1,5 +1,3 @@
 /** Streams whose worker dies are gone on with elsewhere. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.migration;
-
-import org.jspecify.annotations.NullMarked;

@@ -13,11 +13,7 @@ import org.jspecify.annotations.Nullable;
 public final class DecisionFeed {
     private static final int QUEUE = 4096;
 
-    /**
-     * A decision, or its end.
-     *
-     * @param end null: it was made just now
-     */
+    /** A decision, or its end. {@code end}: null: it was made just now. */
     public record Change(KeptDecision decision, @Nullable End end) {}
 
     private final ArrayBlockingQueue<Change> queue = new ArrayBlockingQueue<>(QUEUE);

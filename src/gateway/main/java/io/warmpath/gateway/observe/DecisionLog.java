@@ -16,10 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The last decisions and how they ended, within bounds; and for a {@link Sink} all of them as they
- * are made. Any thread; adding takes less than a microsecond, reading copies references.
- *
- * <p>Decisions with the terms of all candidates take time and memory in proportion to them: they
- * are made as long as a number of candidates a second allows it, and always for a sink.
+ * are made. Any thread; adding takes less than a microsecond, reading copies references. Decisions
+ * with the terms of all candidates take time and memory in proportion to them: they are made as
+ * long as a number of candidates a second allows it, and always for a sink.
  */
 public final class DecisionLog {
     /** Keeps nothing and costs nothing. */
@@ -100,11 +99,7 @@ public final class DecisionLog {
             long firstTokenNanos,
             long nanos) {}
 
-    /**
-     * A decision that is to be told how it ended.
-     *
-     * @param kept null: for the sink alone
-     */
+    /** A decision that is to be told how it ended. {@code kept}: null: for the sink alone. */
     public record Noted(long number, @Nullable KeptDecision kept) {}
 
     /** Gets everything at once; must not wait. Any thread. */
@@ -134,10 +129,7 @@ public final class DecisionLog {
     private final InstantSource clock;
     private final LongSupplier nanoTime;
 
-    /**
-     * @param sink null: none
-     * @param nanoTime as {@link System#nanoTime}
-     */
+    /** {@code sink}: null: none. {@code nanoTime}: as {@link System#nanoTime}. */
     public DecisionLog(
             Bounds bounds, @Nullable Sink sink, InstantSource clock, LongSupplier nanoTime) {
         this.bounds = bounds;

@@ -16,9 +16,8 @@ import java.util.stream.LongStream;
 
 /**
  * Meters of the request flow, all of which are looked up once, here; and where wanted a trace of
- * the steps of single requests. Any thread.
- *
- * <p>Names are {@code warmpath.*} and appear as {@code warmpath_*} in Prometheus' text.
+ * the steps of single requests. Any thread. Names are {@code warmpath.*} and appear as {@code
+ * warmpath_*} in Prometheus' text.
  */
 public final class FlowMetrics {
     /** How a request ended; each request has exactly one. */
@@ -152,9 +151,7 @@ public final class FlowMetrics {
         this(registry, Tracing.NONE);
     }
 
-    /**
-     * @param tracing gets the steps of single requests
-     */
+    /** {@code tracing}: gets the steps of single requests. */
     public FlowMetrics(MeterRegistry registry, Tracing tracing) {
         this.registry = registry;
         this.tracing = tracing;

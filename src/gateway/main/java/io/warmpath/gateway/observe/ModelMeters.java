@@ -86,9 +86,7 @@ public final class ModelMeters {
     }
 
     /**
-     * What the engine has said at the end.
-     *
-     * @param promptTokens negative: not said, as the others
+     * What the engine has said at the end. {@code promptTokens}: negative: not said, as the others.
      */
     public void reported(long promptTokens, long cachedTokens, long outputTokens) {
         if (promptTokens >= 0) {

@@ -53,10 +53,7 @@ public final class PredictionMeters {
                         "Answers whose cached tokens were not predicted, or not exactly, by why");
     }
 
-    /**
-     * @param prompt tokens of it
-     * @param cached of these, predicted on the chosen worker
-     */
+    /** {@code prompt}: tokens of it. {@code cached}: of these, predicted on the chosen worker. */
     public void predicted(int prompt, int cached) {
         promptTokens.increment(prompt);
         predictedTokens.increment(cached);

@@ -7,10 +7,9 @@ import java.util.Map;
 
 /**
  * Which worker has computed prompts for which, since the gateway started. Any thread; one lock,
- * held for less than a microsecond by {@link #handedOver}.
- *
- * <p>Of each worker the last {@value #MOST_PEERS} that it was paired with: 100 that prefill and 100
- * that decode take 2 MB. Workers are known by their names.
+ * held for less than a microsecond by {@link #handedOver}. Of each worker the last {@value
+ * #MOST_PEERS} that it was paired with: 100 that prefill and 100 that decode take 2 MB. Workers are
+ * known by their names.
  */
 public final class SplitPairs {
     private static final int MOST_WORKERS = 4096;

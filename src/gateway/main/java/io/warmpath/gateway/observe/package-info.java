@@ -1,5 +1,3 @@
 /** What can be seen of requests from outside: meters, spans, and the log of decisions. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.observe;
-
-import org.jspecify.annotations.NullMarked;

@@ -24,11 +24,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps pinned prefixes from becoming the oldest in a worker's cache: asks for them now and then,
- * within a budget and only while users leave the worker time. Also forgets pins that are over.
- *
- * <p>All on one event loop of its own, whose tick costs a look at each pin that is kept so. Prompts
- * and what clients authorise themselves with are in memory only: after a restart a pin is kept
- * fresh again from the next request on that it fits.
+ * within a budget and only while users leave the worker time. Also forgets pins that are over. All
+ * on one event loop of its own, whose tick costs a look at each pin that is kept so. Prompts and
+ * what clients authorise themselves with are in memory only: after a restart a pin is kept fresh
+ * again from the next request on that it fits.
  */
 public final class KeepAlives {
     private static final long MAX_TICK_MILLIS = 1_000;

@@ -28,9 +28,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks workers to keep prefixes: some at once, the others in a line of bounded length for each
  * worker, so that one that hangs holds up no other. What failed for a reason that passes is tried
- * again, later and later.
- *
- * <p>All on one event loop of its own; {@link #ask} any thread.
+ * again, later and later. All on one event loop of its own; {@link #ask} any thread.
  */
 public final class PinCalls implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(PinCalls.class);
@@ -96,9 +94,7 @@ public final class PinCalls implements AutoCloseable {
     private final Map<Long, Line> lines = new HashMap<>();
     private boolean closed;
 
-    /**
-     * @param lanes on which ids are made
-     */
+    /** {@code lanes}: on which ids are made. */
     public PinCalls(
             Vertx vertx,
             EngineClient engines,

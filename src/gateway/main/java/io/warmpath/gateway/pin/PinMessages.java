@@ -4,11 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.gateway.request.GatewayJson;
 
 /**
- * What is said to engines about pins, and what they answer. Stateless.
- *
- * <p>The route takes {@code {"token_ids": [...], "ttl_seconds": N}} and answers {@code {"status":
- * "ok", "nodes_pinned": N}}, or another status with a reason. The envelope {@code kv_hints} rides
- * in a request over the prefix; it has no answer of its own.
+ * What is said to engines about pins, and what they answer. Stateless. The route takes {@code
+ * {"token_ids": [...], "ttl_seconds": N}} and answers {@code {"status": "ok", "nodes_pinned": N}},
+ * or another status with a reason. The envelope {@code kv_hints} rides in a request over the
+ * prefix; it has no answer of its own.
  */
 final class PinMessages {
     private static final String PROTOCOL = "0.1";

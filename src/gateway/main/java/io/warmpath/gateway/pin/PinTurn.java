@@ -108,11 +108,7 @@ public final class PinTurn {
                 : OptionalInt.empty();
     }
 
-    /**
-     * The answer has ended.
-     *
-     * @param cachedTokens as the engine reported; negative: it did not
-     */
+    /** The answer has ended. {@code cachedTokens}: as the engine reported; negative: it did not. */
     public void ended(int status, long cachedTokens) {
         if (status != 200) {
             return;

@@ -25,9 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prompts that clients want to have kept in cache: what they ask for goes to the worker once the
- * answer has ended, and routing learns which worker keeps what.
- *
- * <p>Any thread, and nothing here waits: a pin never delays or fails the user's answer.
+ * answer has ended, and routing learns which worker keeps what. Any thread, and nothing here waits:
+ * a pin never delays or fails the user's answer.
  */
 public final class Pins {
     private static final Logger LOG = Logger.getLogger(Pins.class);

@@ -41,9 +41,7 @@ public final class SidePost implements UpstreamListener {
         this.then = then;
     }
 
-    /**
-     * @param timeout null: as long as an answer of the engine may take
-     */
+    /** {@code timeout}: null: as long as an answer of the engine may take. */
     public static void send(
             EngineClient engines,
             Vertx vertx,

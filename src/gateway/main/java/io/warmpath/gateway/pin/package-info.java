@@ -1,5 +1,3 @@
 /** Prompts that clients want kept in cache: pins, and what keeps them fresh. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.pin;
-
-import org.jspecify.annotations.NullMarked;

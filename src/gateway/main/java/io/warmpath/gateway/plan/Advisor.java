@@ -30,11 +30,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The router for those who ask it and send their requests themselves: what would be decided, and
- * bookings.
- *
- * <p>Nothing is sent to an engine but, where nobody here knows a prompt's tokens, the question for
- * them. Questions do not wait; reservations are admitted as requests are. Each stays on its event
- * loop, where it is answered at most once: not when its caller has gone. Nothing here blocks.
+ * bookings. Nothing is sent to an engine but, where nobody here knows a prompt's tokens, the
+ * question for them. Questions do not wait; reservations are admitted as requests are. Each stays
+ * on its event loop, where it is answered at most once: not when its caller has gone. Nothing here
+ * blocks.
  */
 public final class Advisor {
     private static final Logger LOG = Logger.getLogger(Advisor.class);
@@ -83,9 +82,7 @@ public final class Advisor {
 
     /** How a question is answered; on its event loop. */
     public interface Reply {
-        /**
-         * @param tokensKnown false: load alone decided
-         */
+        /** {@code tokensKnown}: false: load alone decided. */
         void decided(RoutingDecision decision, boolean tokensKnown);
 
         void refused(GatewayError error);
@@ -108,10 +105,8 @@ public final class Advisor {
     }
 
     /**
-     * Decides and leaves no trace. On the question's event loop.
-     *
-     * @param asRequest busy workers get nothing, as a request would find; else they are looked at
-     *     too
+     * Decides and leaves no trace. On the question's event loop. {@code asRequest}: busy workers
+     * get nothing, as a request would find; else they are looked at too.
      */
     public void wouldDecide(Context context, Question asked, boolean asRequest, Reply reply) {
         Question question = asked.named(planning.models(), Visits.of(context));

@@ -17,10 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One request between its tokens and its decision: refused while all that it may go to are busy,
- * waiting while they are full, then let in.
- *
- * <p>On the request's event loop. Entered once; ends once, by {@link Next#start}, by {@link
- * Next#refused} or by {@link #leave}.
+ * waiting while they are full, then let in. On the request's event loop. Entered once; ends once,
+ * by {@link Next#start}, by {@link Next#refused} or by {@link #leave}.
  */
 public final class Entrance {
     /** What follows. */

@@ -1,7 +1,9 @@
 package io.warmpath.gateway.plan;
 
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventWatch;
+import io.warmpath.fleet.Worker;
 import io.warmpath.gateway.prompt.AskedPrompt;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.prompt.Engines;
@@ -142,9 +144,12 @@ final class Expectation {
                         .isBeginning(Engines.of(decision.chosen().candidate().worker().kind()))) {
             return NotExact.MEDIUM;
         }
-        boolean drafts = decision.chosen().candidate().worker().cache().drafts();
+        Worker to = decision.chosen().candidate().worker();
         return switch (events.view(decision.chosen().candidate())) {
-            case EXACT -> drafts ? NotExact.DRAFTS : null;
+            case EXACT ->
+                    to.kind() == EngineKind.TRTLLM
+                            ? NotExact.PART_BLOCKS
+                            : to.cache().drafts() ? NotExact.DRAFTS : null;
             case OFF, NONE -> NotExact.NO_EVENTS;
             case CONNECTING, LAGGING, GAP, REPAIRING, FROZEN, GONE -> NotExact.EVENTS_BEHIND;
         };

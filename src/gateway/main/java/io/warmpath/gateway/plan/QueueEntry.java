@@ -18,10 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One request's stay in its model's queue. On the request's event loop; the queue itself is shared
- * by all loops and calls back by way of the loop.
- *
- * <p>A request that is called always reports that it has started, also when its client has gone
- * meanwhile: the next one waits for that.
+ * by all loops and calls back by way of the loop. A request that is called always reports that it
+ * has started, also when its client has gone meanwhile: the next one waits for that.
  */
 final class QueueEntry {
     /** What became of a request at the queue. */
@@ -53,9 +51,7 @@ final class QueueEntry {
     private @Nullable Ticket ticket;
     private long overShareNanos;
 
-    /**
-     * @param who may be chosen now, in any state of load; any thread
-     */
+    /** {@code who}: may be chosen now, in any state of load; any thread. */
     QueueEntry(
             EntranceParts parts,
             InferenceRequest request,

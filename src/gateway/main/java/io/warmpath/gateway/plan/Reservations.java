@@ -16,13 +16,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Bookings by name, for callers who send their requests themselves.
- *
- * <p>A reservation ends when it is released, or when nothing has been heard of it for its time to
- * live. Any thread; constant time each. At most {@link #LIMIT} are open.
- *
- * <p>Nothing is learnt from them: when a caller tells of a first token says as much of the caller
- * as of the worker.
+ * Bookings by name, for callers who send their requests themselves. A reservation ends when it is
+ * released, or when nothing has been heard of it for its time to live. Any thread; constant time
+ * each. At most {@link #LIMIT} are open. Nothing is learnt from them: when a caller tells of a
+ * first token says as much of the caller as of the worker.
  */
 public final class Reservations {
     /** Enough for any real caller; keeps a broken one from filling the memory. */

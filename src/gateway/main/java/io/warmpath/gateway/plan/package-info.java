@@ -1,5 +1,3 @@
 /** From a request to a routing decision. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.plan;
-
-import org.jspecify.annotations.NullMarked;

@@ -125,7 +125,7 @@ public final class EngineIds {
         for (int i = 0; i < candidates.size(); i++) {
             Worker worker = candidates.get((from + i) % candidates.size()).worker();
             EngineKind kind = worker.kind();
-            if (kind != EngineKind.OPENAI
+            if (!kind.isPlain()
                     && known.of(kind).length() == 0
                     && !missing.containsKey(kind)
                     && !isPaused(worker)) {

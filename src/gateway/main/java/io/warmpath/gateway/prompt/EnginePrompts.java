@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A prompt as each kind of engine sees it: one for all where they agree, as nearly always. A kind
- * for which it is not known has an empty one.
- *
- * <p>Immutable, but for what {@link PromptContent} says of itself.
+ * for which it is not known has an empty one. Immutable, but for what {@link PromptContent} says of
+ * itself.
  */
 public final class EnginePrompts {
     /** No kind's is known, but somebody may be asked. */
@@ -150,7 +149,7 @@ public final class EnginePrompts {
         return switch (kind) {
             case VLLM -> vllm;
             case SGLANG -> sglang;
-            case OPENAI -> other;
+            case TRTLLM, OPENAI -> other;
         };
     }
 

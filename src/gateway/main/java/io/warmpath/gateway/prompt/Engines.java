@@ -18,7 +18,7 @@ public final class Engines {
         return switch (kind) {
             case VLLM -> EngineProfile.VLLM;
             case SGLANG -> EngineProfile.SGLANG;
-            case OPENAI -> EngineProfile.ANY;
+            case TRTLLM, OPENAI -> EngineProfile.ANY;
         };
     }
 

@@ -8,31 +8,16 @@ import io.warmpath.tokens.template.PromptInput;
 import java.util.List;
 import java.util.Map;
 
-/** Gives the prompts of requests to the sample of {@link HotPrefixes}. Any thread. */
-public final class HotPrompts {
+/**
+ * Gives the prompts of requests to the sample of {@link HotPrefixes}. Any thread.
+ *
+ * @param keepsTexts the first characters of prompts are kept, too
+ */
+public record HotPrompts(HotPrefixes prefixes, boolean keepsTexts) {
     private static final int TEXT_CHARS = 80;
 
     /** Reading a longer chat for the sake of its beginning takes too long for an event loop. */
     private static final int MOST_CHAT_CHARS = 16 << 10;
-
-    private final HotPrefixes prefixes;
-    private final boolean keepsTexts;
-
-    /**
-     * @param keepsTexts the first characters of prompts are kept, too
-     */
-    public HotPrompts(HotPrefixes prefixes, boolean keepsTexts) {
-        this.prefixes = prefixes;
-        this.keepsTexts = keepsTexts;
-    }
-
-    public HotPrefixes prefixes() {
-        return prefixes;
-    }
-
-    public boolean keepsTexts() {
-        return keepsTexts;
-    }
 
     /** The request goes to this candidate. Nanoseconds, and microseconds for one of the sample. */
     public void booked(InferenceRequest request, Candidate to, PromptContent prompt) {

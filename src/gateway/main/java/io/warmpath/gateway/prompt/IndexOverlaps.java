@@ -62,11 +62,7 @@ public final class IndexOverlaps implements Overlaps {
         return ofEvents(index, new SlotCredits());
     }
 
-    /**
-     * Events alone.
-     *
-     * @param credits how far the events of each slot are believed
-     */
+    /** Events alone. {@code credits}: how far the events of each slot are believed. */
     public static IndexOverlaps ofEvents(PrefixIndex index, SlotCredits credits) {
         return new IndexOverlaps(index, false, null, credits, null, () -> 0);
     }

@@ -15,9 +15,7 @@ import org.jspecify.annotations.Nullable;
  * What a prompt is to the gateway: its token ids, or, with an index that hashes prompts itself, the
  * hashes of its blocks, one list for each block size that was asked for. A block size that came
  * since is not known then: its workers are routed by load for this request. Or, when no one can
- * know its tokens, the chunks of its text.
- *
- * <p>One thread at a time. Arrays are not copied.
+ * know its tokens, the chunks of its text. One thread at a time. Arrays are not copied.
  */
 public final class PromptContent {
     public static final int[] NO_IDS = {};
@@ -44,9 +42,7 @@ public final class PromptContent {
         return new PromptContent(ids.length, ids, List.of(), null);
     }
 
-    /**
-     * @param found the same prompt for each block size, at least one
-     */
+    /** {@code found}: the same prompt for each block size, at least one. */
     static PromptContent of(List<HashedPrompt> found) {
         return new PromptContent(found.getFirst().tokens(), NO_IDS, found, null);
     }

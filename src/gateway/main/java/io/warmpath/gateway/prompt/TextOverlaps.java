@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Overlaps of prompts that are known by their text alone, beside those of tokens: a worker is taken
  * to hold the chunks of what this gateway sent to it, for a while. Everything else goes to the
- * overlaps underneath.
- *
- * <p>Depths in chunks become depths in blocks of tokens by a guess from bytes: right for weighing
- * workers against each other and against their load, wrong as a prediction.
+ * overlaps underneath. Depths in chunks become depths in blocks of tokens by a guess from bytes:
+ * right for weighing workers against each other and against their load, wrong as a prediction.
  */
 public final class TextOverlaps implements Overlaps {
     private static final Logger LOG = Logger.getLogger(TextOverlaps.class);

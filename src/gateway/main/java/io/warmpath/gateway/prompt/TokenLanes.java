@@ -5,9 +5,8 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Threads for what no event loop does: reading and tokenising long prompts. Two lanes with threads
- * of their own, so that a prompt of megabytes does not stand in the way of a small one.
- *
- * <p>Any thread. Queues are bounded: a full one throws {@link RejectedExecutionException} at once.
+ * of their own, so that a prompt of megabytes does not stand in the way of a small one. Any thread.
+ * Queues are bounded: a full one throws {@link RejectedExecutionException} at once.
  */
 public interface TokenLanes {
     /** Work of a few milliseconds at most. */

@@ -39,10 +39,8 @@ import org.jspecify.annotations.Nullable;
  * Prompt to tokens, or, with an index that makes them itself, straight to hashes and depths: at
  * once when that is cheap, else on the tokenising threads and back. What has no tokens here is
  * asked from engines, and where they do not answer its text stands for it. Then shared pools are
- * asked what they hold of it.
- *
- * <p>Tokens are advice. Whatever goes wrong, {@code next} runs exactly once, on the request's event
- * loop, with the reason when nothing is known.
+ * asked what they hold of it. Tokens are advice. Whatever goes wrong, {@code next} runs exactly
+ * once, on the request's event loop, with the reason when nothing is known.
  */
 public final class TokenStep {
     private static final Logger LOG = Logger.getLogger(TokenStep.class);
@@ -300,9 +298,7 @@ public final class TokenStep {
         };
     }
 
-    /**
-     * @param make never throws
-     */
+    /** {@code make}: never throws. */
     private void offload(Context context, Supplier<EnginePrompts> make, Later later, Next next) {
         Handover handover = new Handover(context, next);
         Runnable work = () -> handover.deliver(make.get());

@@ -17,10 +17,9 @@ import java.util.function.ToIntFunction;
 
 /**
  * Overlaps from where earlier prompts went: one {@link BlockTracker} for each model and block size,
- * made when it is first needed. Also gives out the slots, as there is no index.
- *
- * <p>{@link #open} and {@link #close(WorkerSlot)} are serialised with the first booking of a slot
- * at a tracker, so that no tracker keeps a worker that has left.
+ * made when it is first needed. Also gives out the slots, as there is no index. {@link #open} and
+ * {@link #close(WorkerSlot)} are serialised with the first booking of a slot at a tracker, so that
+ * no tracker keeps a worker that has left.
  */
 public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseable {
     /** Makes the tracker of one model and block size. */
@@ -34,9 +33,7 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
     private final Map<Key, Tracked> trackers = new ConcurrentHashMap<>();
     private final LongAdder recorded = new LongAdder();
 
-    /**
-     * @param blockSizeOf tokens per block of a model; 0: as each worker tells
-     */
+    /** {@code blockSizeOf}: tokens per block of a model; 0: as each worker tells. */
     public TrackerOverlaps(Maker maker, ToIntFunction<String> blockSizeOf) {
         this.maker = maker;
         this.blockSizeOf = blockSizeOf;
@@ -44,9 +41,7 @@ public final class TrackerOverlaps implements Overlaps, WorkerSlots, AutoCloseab
 
     private record Key(String model, int blockSize) {}
 
-    /**
-     * @param joined the back ends that it knows; changed under the monitor of the whole only
-     */
+    /** {@code joined}: the back ends that it knows; changed under the monitor of the whole only. */
     private record Tracked(BlockTracker tracker, Set<WorkerSlot> joined) {}
 
     @Override

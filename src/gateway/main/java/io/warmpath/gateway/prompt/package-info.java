@@ -1,5 +1,3 @@
 /** A prompt as token ids, and which worker holds how much of it. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.prompt;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,6 +1,7 @@
 package io.warmpath.gateway.request;
 
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,150 +43,100 @@ public record BodyChanges(
                     null);
 
     public BodyChanges withDpRank(int rank) {
-        return new BodyChanges(
-                OptionalInt.of(rank),
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.dpRank = OptionalInt.of(rank));
     }
 
     public BodyChanges withCacheSalt(@Nullable String salt) {
-        return new BodyChanges(
-                dpRank,
-                salt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.cacheSalt = salt);
     }
 
     public BodyChanges withModel(String name) {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                name,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.model = name);
     }
 
     public BodyChanges withPriority(int value) {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                OptionalInt.of(value),
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.priority = OptionalInt.of(value));
     }
 
     public BodyChanges withGreedy() {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                priority,
-                true,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.greedy = true);
     }
 
     public BodyChanges withUsage() {
-        return new BodyChanges(
-                dpRank, cacheSalt, model, priority, greedy, true, dropNvext, sessionId, append,
-                half);
+        return with(d -> d.includeUsage = true);
     }
 
     public BodyChanges withoutNvext() {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                true,
-                sessionId,
-                append,
-                half);
+        return with(d -> d.dropNvext = true);
     }
 
     /** A tag, of a session that is no more than that. */
     public BodyChanges withSession(String id) {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                id,
-                append,
-                half);
+        return with(d -> d.sessionId = id);
     }
 
     public BodyChanges withAppend(SessionAppend news) {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                news,
-                half);
+        return with(d -> d.append = news);
     }
 
     public BodyChanges withHalf(@Nullable Half its) {
-        return new BodyChanges(
-                dpRank,
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                includeUsage,
-                dropNvext,
-                sessionId,
-                append,
-                its);
+        return with(d -> d.half = its);
     }
 
     /** The same for the engine that only prefills: its rank and its usage are nobody's business. */
     public BodyChanges forPrefill(Half its) {
-        return new BodyChanges(
-                OptionalInt.empty(),
-                cacheSalt,
-                model,
-                priority,
-                greedy,
-                false,
-                dropNvext,
-                sessionId,
-                append,
-                its);
+        return with(
+                d -> {
+                    d.dpRank = OptionalInt.empty();
+                    d.includeUsage = false;
+                    d.half = its;
+                });
+    }
+
+    private BodyChanges with(Consumer<Draft> step) {
+        Draft draft = new Draft(this);
+        step.accept(draft);
+        return draft.done();
+    }
+
+    /** Changes that can still be changed. */
+    private static final class Draft {
+        OptionalInt dpRank;
+        @Nullable String cacheSalt;
+        @Nullable String model;
+        OptionalInt priority;
+        boolean greedy;
+        boolean includeUsage;
+        boolean dropNvext;
+        @Nullable String sessionId;
+        @Nullable SessionAppend append;
+        @Nullable Half half;
+
+        Draft(BodyChanges of) {
+            dpRank = of.dpRank;
+            cacheSalt = of.cacheSalt;
+            model = of.model;
+            priority = of.priority;
+            greedy = of.greedy;
+            includeUsage = of.includeUsage;
+            dropNvext = of.dropNvext;
+            sessionId = of.sessionId;
+            append = of.append;
+            half = of.half;
+        }
+
+        BodyChanges done() {
+            return new BodyChanges(
+                    dpRank,
+                    cacheSalt,
+                    model,
+                    priority,
+                    greedy,
+                    includeUsage,
+                    dropNvext,
+                    sessionId,
+                    append,
+                    half);
+        }
     }
 }

@@ -9,8 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Changes members of a JSON body by splicing bytes; every other byte stays as the client sent it.
- *
- * <p>What is absent is added in front, what is there is replaced in its place. One per edit.
+ * What is absent is added in front, what is there is replaced in its place. One per edit.
  */
 public final class BodyEditor {
     private static final String USAGE = "\"include_usage\":true";
@@ -30,16 +29,12 @@ public final class BodyEditor {
         this.emptied = at.emptyObject();
     }
 
-    /**
-     * @return the body itself when there is nothing to change
-     */
+    /** Returns the body itself when there is nothing to change. */
     public static Buffer edit(Buffer body, BodyEdits at, BodyChanges changes) {
         return edit(body, at, changes, null);
     }
 
-    /**
-     * @param media get their names, too; null: none does
-     */
+    /** {@code media}: get their names, too; null: none does. */
     static Buffer edit(
             Buffer body, BodyEdits at, BodyChanges changes, PromptInput.@Nullable Extent media) {
         boolean changed = !changes.equals(BodyChanges.NONE);

@@ -57,9 +57,7 @@ public final class BodyMembers {
         }
     }
 
-    /**
-     * @throws IOException when it is no JSON object
-     */
+    /** Throws {@link IOException} when it is no JSON object. */
     public static BodyMembers of(byte[] body) throws IOException {
         try (JsonParser json = JSON.createParser(body)) {
             return new BodyMembers(json);

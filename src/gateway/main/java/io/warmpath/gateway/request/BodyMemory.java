@@ -14,9 +14,7 @@ public final class BodyMemory {
     private final AtomicLong held = new AtomicLong();
     private volatile boolean full;
 
-    /**
-     * @param limit in bytes, from 1
-     */
+    /** {@code limit}: in bytes, from 1. */
     public BodyMemory(long limit) {
         this.limit = limit;
     }

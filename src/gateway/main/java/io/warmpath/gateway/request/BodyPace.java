@@ -20,9 +20,7 @@ public final class BodyPace {
     private final @Nullable LoopDeadlines loops;
     private final long least;
 
-    /**
-     * @param span zero: no client is too slow
-     */
+    /** {@code span}: zero: no client is too slow. */
     public BodyPace(Duration span, LongSupplier nanoTime) {
         this.span = span;
         this.nanoTime = nanoTime;

@@ -11,9 +11,7 @@ package io.warmpath.gateway.request;
 public record Bootstrap(String host, int port, long room) implements Half {
     /**
      * An engine with several ranks takes the rank that the room leaves when it is divided by them:
-     * nothing else has to be said of it.
-     *
-     * @param random 64 random bits
+     * nothing else has to be said of it. {@code random}: 64 random bits.
      */
     public static Bootstrap of(String host, int port, int ranks, int rank, long random) {
         long turn = (random >>> 1) / ranks - 1;

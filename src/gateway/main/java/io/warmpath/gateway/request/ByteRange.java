@@ -1,11 +1,6 @@
 package io.warmpath.gateway.request;
 
-/**
- * Bytes of a body.
- *
- * @param start the first one
- * @param end just behind the last one
- */
+/** Bytes of a body. {@code start}: the first one. {@code end}: just behind the last one. */
 public record ByteRange(int start, int end) {
     /** There is no such thing in the body. */
     public static final ByteRange ABSENT = new ByteRange(-1, -1);

@@ -32,15 +32,8 @@ public record ClientBounds(
                 || bodySpan.isNegative()
                 || bodyMemory < 1) {
             throw new IllegalArgumentException(
-                    "keepAlive "
-                            + keepAlive
-                            + ", requestTimeout "
-                            + requestTimeout
-                            + ", bodySpan "
-                            + bodySpan
-                            + " or bodyMemory "
-                            + bodyMemory
-                            + " is wrong");
+                    "keepAlive %s, requestTimeout %s, bodySpan %s or bodyMemory %s is wrong"
+                            .formatted(keepAlive, requestTimeout, bodySpan, bodyMemory));
         }
     }
 }

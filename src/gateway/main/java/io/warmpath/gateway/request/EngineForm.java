@@ -36,9 +36,7 @@ public interface EngineForm {
     /** What is sent: path and query, and the body. */
     record Written(String target, Buffer body) {}
 
-    /**
-     * @throws GatewayException when this worker's engine cannot be asked so
-     */
+    /** Throws {@link GatewayException} when this worker's engine cannot be asked so. */
     Written write(InferenceRequest request, Worker to, BodyChanges changes);
 
     /** Whether it can be written as what is new to an engine's session ({@link SessionAppend}). */

@@ -31,11 +31,7 @@ public final class GatewayJson {
         return MAPPER.createObjectNode();
     }
 
-    /**
-     * In UTF-8, on one line.
-     *
-     * @param value a tree, or maps, lists and plain values
-     */
+    /** In UTF-8, on one line. {@code value}: a tree, or maps, lists and plain values. */
     public static byte[] bytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);

@@ -10,9 +10,7 @@ public sealed interface Half permits Bootstrap, Half.Keep, Half.Offer, Half.Take
 
     /**
      * vLLM's engine that prefills, by Mooncake: one token, in one piece, and the KV cache goes to
-     * who asks for it by this name.
-     *
-     * @param transfer no other request has it
+     * who asks for it by this name. {@code transfer}: no other request has it.
      */
     record Offer(String transfer) implements Half {}
 

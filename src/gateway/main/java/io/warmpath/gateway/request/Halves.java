@@ -18,10 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     one hands off
  */
 public record Halves(Half prefill, @Nullable Half decode) {
-    /**
-     * @param computes the prompt
-     * @param random 64 random bits
-     */
+    /** {@code computes}: the prompt. {@code random}: 64 random bits. */
     public static Halves of(Candidate computes, LongSupplier random) {
         Worker worker = computes.worker();
         Disaggregation its = worker.disaggregation();

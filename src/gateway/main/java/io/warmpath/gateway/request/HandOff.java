@@ -11,11 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where an engine of vLLM's that decodes fetches a prompt's KV cache, in the words of the one that
- * has computed it (NIXL; src/docs/how-to/disaggregation.md). Immutable.
- *
- * <p>Nothing at the engine checks it: a part that is missing ends the engine, a cache that was
- * given up meanwhile is read all the same. So it is looked at here, goes to one engine, and at
- * once.
+ * has computed it (NIXL; src/docs/how-to/disaggregation.md). Immutable. Nothing at the engine checks it: a
+ * part that is missing ends the engine, a cache that was given up meanwhile is read all the same.
+ * So it is looked at here, goes to one engine, and at once.
  */
 public final class HandOff {
     static final String MEMBER = "kv_transfer_params";
@@ -78,9 +76,7 @@ public final class HandOff {
                 && !params.path("remote_block_ids").isEmpty();
     }
 
-    /**
-     * @param body a JSON object with at least one member
-     */
+    /** {@code body}: a JSON object with at least one member. */
     public Buffer into(Buffer body) {
         int brace = body.length() - 1;
         while (body.getByte(brace) != '}') {

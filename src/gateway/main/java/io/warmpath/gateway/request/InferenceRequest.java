@@ -207,9 +207,7 @@ public record InferenceRequest(
 
     /**
      * The same as a request of this client: within its tenant's caches, in its class. Before {@link
-     * #named}, and once.
-     *
-     * @param visit null: the client is not known
+     * #named}, and once. {@code visit}: null: the client is not known.
      */
     public InferenceRequest of(@Nullable Visit visit) {
         if (visit == null) {
@@ -234,11 +232,7 @@ public record InferenceRequest(
                 form);
     }
 
-    /**
-     * The same where only these can be reached.
-     *
-     * @param ids empty: all
-     */
+    /** The same where only these can be reached. {@code ids}: empty: all. */
     public InferenceRequest within(Set<Long> ids) {
         return ids.isEmpty()
                 ? this

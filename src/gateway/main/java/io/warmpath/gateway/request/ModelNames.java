@@ -28,9 +28,7 @@ public final class ModelNames {
         this(byName, new AdapterBases());
     }
 
-    /**
-     * @param told the bases of adapters that are not among the names
-     */
+    /** {@code told}: the bases of adapters that are not among the names. */
     public ModelNames(Map<String, ModelName> byName, AdapterBases told) {
         this(Map.copyOf(byName), told, ModelRewrites.NONE);
     }
@@ -123,10 +121,8 @@ public final class ModelNames {
                         ? "no worker is there yet"
                         : unlearnt == 0
                                 ? ""
-                                : unlearnt
-                                        + " of "
-                                        + workers
-                                        + " workers did not say yet what they serve";
+                                : "%s of %s workers did not say yet what they serve"
+                                        .formatted(unlearnt, workers);
         return new GatewayError.NoHealthyWorker(asked, retryAfter, why);
     }
 

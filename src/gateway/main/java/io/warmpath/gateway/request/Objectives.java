@@ -8,8 +8,6 @@ public interface Objectives {
     /** No name means anything. */
     Objectives NONE = name -> null;
 
-    /**
-     * @return more important when higher; null: nobody has given this name
-     */
+    /** Returns more important when higher; null: nobody has given this name. */
     @Nullable Integer priority(String name);
 }

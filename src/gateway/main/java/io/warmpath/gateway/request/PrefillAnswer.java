@@ -22,9 +22,7 @@ public record PrefillAnswer(@Nullable HandOff handOff, long cachedTokens) {
     /** The prompt was not computed there. */
     public static final PrefillAnswer REFUSED = new PrefillAnswer(null, AnswerScanner.TOLD_HERE);
 
-    /**
-     * @param answer a JSON object; whatever else it is tells nothing
-     */
+    /** {@code answer}: a JSON object; whatever else it is tells nothing. */
     public static PrefillAnswer of(byte[] answer) {
         try {
             BodyMembers members = BodyMembers.of(answer);

@@ -25,9 +25,7 @@ public record Prefiller(OptionalLong worker, List<String> addresses) {
         addresses = List.copyOf(addresses);
     }
 
-    /**
-     * @param header null: nobody is named by address
-     */
+    /** {@code header}: null: nobody is named by address. */
     public static Prefiller of(OptionalLong worker, @Nullable String header) {
         if (header == null) {
             return worker.isEmpty() ? ANY : new Prefiller(worker, List.of());

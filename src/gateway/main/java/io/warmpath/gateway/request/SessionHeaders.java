@@ -76,11 +76,8 @@ public final class SessionHeaders {
             throw new GatewayException(
                     new GatewayError.BadRequest(
                             SESSION,
-                            "A session id has at most "
-                                    + MAX_LENGTH
-                                    + " characters; this one has "
-                                    + id.length()
-                                    + "."));
+                            "A session id has at most %s characters; this one has %s."
+                                    .formatted(MAX_LENGTH, id.length())));
         }
         return id;
     }

@@ -2,11 +2,7 @@ package io.warmpath.gateway.selfcheck;
 
 import java.util.Arrays;
 
-/**
- * Where two lists of ids part.
- *
- * @param token its place, from 0
- */
+/** Where two lists of ids part. {@code token}: its place, from 0. */
 record FirstDifference(int token, int[] here, int[] there) {
     private static final int SHOWN = 8;
 
@@ -15,19 +11,11 @@ record FirstDifference(int token, int[] here, int[] there) {
         return new FirstDifference(Arrays.mismatch(here, there), here, there);
     }
 
-    /**
-     * @param blockSize tokens per block; 0 when not known
-     */
+    /** {@code blockSize}: tokens per block; 0 when not known. */
     String inBlocks(int blockSize) {
         String block = blockSize > 0 ? "in block " + token / blockSize + ", " : "";
-        return "they part "
-                + block
-                + "at token "
-                + token
-                + ": here "
-                + shown(here)
-                + ", there "
-                + shown(there);
+        return "they part %sat token %s: here %s, there %s"
+                .formatted(block, token, shown(here), shown(there));
     }
 
     private String shown(int[] ids) {

@@ -3,11 +3,10 @@ package io.warmpath.gateway.selfcheck;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Whether the last answers had prompts of the length that was predicted, and what follows.
- *
- * <p>Trust is lost when {@value #DIFFERING} of the last {@value #LAST} differ, and won back when
- * none of them does: single requests that an engine changes do not count, and what has been wrong
- * has to be right for a while. Any thread, no lock.
+ * Whether the last answers had prompts of the length that was predicted, and what follows. Trust is
+ * lost when {@value #DIFFERING} of the last {@value #LAST} differ, and won back when none of them
+ * does: single requests that an engine changes do not count, and what has been wrong has to be
+ * right for a while. Any thread, no lock.
  */
 final class LengthRecord {
     static final int LAST = 16;

@@ -27,11 +27,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the length of each prompt with what its engine reports, and stops trusting the ids of
- * those that differ for good: their template or tokenizer is not the engine's.
- *
- * <p>Per model, kind of engine and {@link PromptForm}; the rule is {@link LengthRecord}'s. Losing
- * trust is logged once as a warning, with the place where prompts part if the engine can be asked;
- * winning it back is logged once. Any thread; nothing here blocks but what runs on the executor.
+ * those that differ for good: their template or tokenizer is not the engine's. Per model, kind of
+ * engine and {@link PromptForm}; the rule is {@link LengthRecord}'s. Losing trust is logged once as
+ * a warning, with the place where prompts part if the engine can be asked; winning it back is
+ * logged once. Any thread; nothing here blocks but what runs on the executor.
  */
 public final class SelfCheck {
     private static final Logger LOG = Logger.getLogger(SelfCheck.class);

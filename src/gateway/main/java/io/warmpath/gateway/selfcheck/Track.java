@@ -9,9 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one {@link Drift}, with its meters. Any thread.
- *
- * <p>Holds two requests at most: one under way, and one whose answer differed.
+ * What is known of one {@link Drift}, with its meters. Any thread. Holds two requests at most: one
+ * under way, and one whose answer differed.
  */
 final class Track {
     final Drift drift;
@@ -53,9 +52,7 @@ final class Track {
                 .register(registry);
     }
 
-    /**
-     * @param differs the engine reported another length than was predicted
-     */
+    /** {@code differs}: the engine reported another length than was predicted. */
     LengthRecord.Turn compared(boolean differs) {
         (differs ? this.differs : equal).increment();
         return record.add(differs);

@@ -6,8 +6,6 @@ import java.util.function.Supplier;
 
 /**
  * A request that is kept until its answer has ended, to be shown to its engine when their lengths
- * differ.
- *
- * @param ids predicted; may block
+ * differ. {@code ids}: predicted; may block.
  */
 record Witness(Worker worker, Question question, Supplier<int[]> ids, long sinceNanos) {}

@@ -1,5 +1,3 @@
 /** Whether prompts are here what they are in the engines: lengths compared, trust lost and won. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.gateway.selfcheck;
-
-import org.jspecify.annotations.NullMarked;

@@ -82,10 +82,9 @@ final class OpenPool {
     void late(long deadlineMillis) {
         if (lateInARow.incrementAndGet() == LATE_IN_A_ROW) {
             failed(
-                    LATE_IN_A_ROW
-                            + " answers in a row took longer than "
-                            + deadlineMillis
-                            + " ms (warmpath.shared-cache.deadline)");
+                    ("%s answers in a row took longer than %s ms"
+                                    + " (warmpath.shared-cache.deadline)")
+                            .formatted(LATE_IN_A_ROW, deadlineMillis));
         }
     }
 

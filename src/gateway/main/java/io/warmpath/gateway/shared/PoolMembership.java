@@ -2,8 +2,10 @@ package io.warmpath.gateway.shared;
 
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
+import io.warmpath.pool.LmcacheChunks;
 import io.warmpath.pool.PageRecipe;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.SglangPages;
@@ -31,23 +33,25 @@ sealed interface PoolMembership {
                 switch (options.kind()) {
                     case HICACHE -> published instanceof HiCacheMetadata;
                     case MOONCAKE_STORE -> published instanceof VllmStoreMetadata;
+                    case LMCACHE -> published instanceof LmcacheMetadata;
                 };
         if (published == null || !ours) {
             return new None();
         }
-        if (published.pageSize() != worker.blockSize()) {
+        // LMCache's chunks are of many blocks.
+        if (!(published instanceof LmcacheMetadata)
+                && published.pageSize() != worker.blockSize()) {
             return new Unusable(
-                    "page-size mismatch: its pages have "
-                            + published.pageSize()
-                            + " tokens, its blocks here "
-                            + worker.blockSize()
-                            + "; they must agree");
+                    ("page-size mismatch: its pages have %s tokens, its blocks here %s; they"
+                                    + " must agree")
+                            .formatted(published.pageSize(), worker.blockSize()));
         }
         try {
             PageRecipe recipe =
                     switch (published) {
                         case HiCacheMetadata sglang -> recipe(sglang, worker, options);
                         case VllmStoreMetadata vllm -> recipe(vllm);
+                        case LmcacheMetadata lmcache -> recipe(lmcache, worker);
                     };
             return new Member(new PoolLayout(recipe, masters(published, options)));
         } catch (IllegalArgumentException e) {
@@ -105,11 +109,23 @@ sealed interface PoolMembership {
                 m.groups());
     }
 
+    private static PageRecipe recipe(LmcacheMetadata m, Worker worker) {
+        return new LmcacheChunks(
+                m.instanceId(),
+                m.pageSize(),
+                worker.blockSize(),
+                LmcacheChunks.Hashing.parse(m.hashAlgorithm()),
+                m.hashSeed());
+    }
+
     private static Optional<SglangVersion> version(String text) {
         return SglangVersion.parse(text);
     }
 
     private static List<URI> masters(PoolMetadata m, SharedOptions options) {
+        if (m instanceof LmcacheMetadata lmcache) {
+            return List.of(URI.create(LmcacheChunks.SCHEME + "://" + lmcache.instanceId()));
+        }
         if (!options.masters().isEmpty()) {
             return options.masters();
         }

@@ -7,6 +7,10 @@ import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
+import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
+import io.warmpath.fleet.metadata.VllmStoreMetadata;
+import io.warmpath.pool.PageRecipe;
 import io.warmpath.pool.PoolHits;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolQuestion;
@@ -39,11 +43,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the pools of a request's candidates what they hold of its prompt, and waits no longer than
- * the deadline.
- *
- * <p>{@link #ask} on the request's event loop, never blocks; whatever goes wrong, the request goes
- * on with what is known. Fleet changes come one at a time and not on an event loop. {@link #check}
- * on one timer. Owns the pools: one for each layout that some worker has.
+ * the deadline. {@link #ask} on the request's event loop, never blocks; whatever goes wrong, the
+ * request goes on with what is known. Fleet changes come one at a time and not on an event loop.
+ * {@link #check} on one timer. Owns the pools: one for each layout that some worker has.
  */
 public final class SharedCache implements FleetListener, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(SharedCache.class);
@@ -175,7 +177,7 @@ public final class SharedCache implements FleetListener, AutoCloseable {
     private EngineKind kind() {
         return switch (options.kind()) {
             case HICACHE -> EngineKind.SGLANG;
-            case MOONCAKE_STORE -> EngineKind.VLLM;
+            case MOONCAKE_STORE, LMCACHE -> EngineKind.VLLM;
         };
     }
 
@@ -185,9 +187,11 @@ public final class SharedCache implements FleetListener, AutoCloseable {
                 LOG.warnf(
                         "Shared cache: no workers have HiCache enabled: none has told %s, so no pool"
                                 + " is asked. %s",
-                        options.kind() == SharedOptions.Kind.HICACHE
-                                ? "sglang_hicache_mooncake"
-                                : "vllm_mooncake_store",
+                        switch (options.kind()) {
+                            case HICACHE -> HiCacheMetadata.KEY;
+                            case MOONCAKE_STORE -> VllmStoreMetadata.KEY;
+                            case LMCACHE -> LmcacheMetadata.KEY;
+                        },
                         options.kind() == SharedOptions.Kind.HICACHE
                                 ? "Start SGLang with --hicache-storage-backend mooncake, or tell it"
                                         + " for the worker"
@@ -230,13 +234,14 @@ public final class SharedCache implements FleetListener, AutoCloseable {
      */
     public @Nullable Runnable sent(Worker worker, int[] tokens, PrefixSpace space) {
         OpenPool pool = byWorker.get(worker.id());
+        int page = pool == null ? 0 : pool.pool.layout().recipe().pageSize();
         if (pool == null
-                || tokens.length < worker.blockSize()
+                || tokens.length < page
                 || !space.lora().isEmpty()
                 || !pool.wantsSample(worker, nanoTime.getAsLong())) {
             return null;
         }
-        int kept = Math.min(tokens.length, SAMPLE_PAGES * worker.blockSize());
+        int kept = Math.min(tokens.length, SAMPLE_PAGES * page);
         PoolQuestion beginning = question(Arrays.copyOf(tokens, kept), space);
         return () -> pool.stored(beginning);
     }
@@ -372,8 +377,14 @@ public final class SharedCache implements FleetListener, AutoCloseable {
                     i,
                     hits == null ? Outcome.FAILED : Outcome.IN_TIME,
                     problem,
-                    hits == null ? null : new SharedHits(hits.pageSize(), hits.bounds()));
+                    hits == null ? null : inBlocks(hits, pool.pool.layout().recipe()));
             ended();
+        }
+
+        private static SharedHits inBlocks(PoolHits hits, PageRecipe recipe) {
+            int blocks = recipe.pageSize() / recipe.blockSize();
+            int[] bounds = Arrays.stream(hits.bounds()).map(page -> page * blocks).toArray();
+            return new SharedHits(recipe.blockSize(), bounds);
         }
 
         private void end(int i, Outcome outcome, String problem, @Nullable SharedHits hits) {

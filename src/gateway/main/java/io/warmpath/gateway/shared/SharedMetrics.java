@@ -20,9 +20,8 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of the questions to pools. Any thread.
- *
- * <p>Two have the names that Dynamo's router gives them, so that dashboards made for it fit.
+ * Meters of the questions to pools. Any thread. Two have the names that Dynamo's router gives them,
+ * so that dashboards made for it fit.
  */
 final class SharedMetrics {
     private final DistributionSummary hitRate;
@@ -32,9 +31,7 @@ final class SharedMetrics {
     private final Map<Outcome, Counter> outcomes = new EnumMap<>(Outcome.class);
     private final Map<Reason, Counter> errors = new EnumMap<>(Reason.class);
 
-    /**
-     * @param open the pools there are now
-     */
+    /** {@code open}: the pools there are now. */
     SharedMetrics(MeterRegistry registry, Supplier<Collection<OpenPool>> open) {
         hitRate =
                 DistributionSummary.builder("router.shared.cache.hit.rate")
@@ -148,11 +145,7 @@ final class SharedMetrics {
         count(errors, reason);
     }
 
-    /**
-     * A request was decided.
-     *
-     * @param device blocks on the chosen worker's device
-     */
+    /** A request was decided. {@code device}: blocks on the chosen worker's device. */
     void decided(SharedHits hits, int promptBlocks, int device) {
         if (promptBlocks > 0) {
             hitRate.record((double) hits.hitsBeyond(0) / promptBlocks);

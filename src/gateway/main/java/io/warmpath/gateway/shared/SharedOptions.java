@@ -28,6 +28,8 @@ public record SharedOptions(
         /** SGLang's HiCache with the storage backend mooncake. */
         HICACHE,
         /** vLLM's MooncakeStoreConnector. */
-        MOONCAKE_STORE
+        MOONCAKE_STORE,
+        /** LMCache in vLLM: a pool for each instance, which tells this process what it holds. */
+        LMCACHE
     }
 }

@@ -4,10 +4,9 @@ import io.warmpath.net.HttpBytes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The grammar of a body in chunks (RFC 9112 section 7.1), without its trailers.
- *
- * <p>It takes less than the RFC: a size is 1 to 8 hex digits, an extension has no blanks and
- * nothing escaped. One connection, its event loop only.
+ * The grammar of a body in chunks (RFC 9112 section 7.1), without its trailers. It takes less than
+ * the RFC: a size is 1 to 8 hex digits, an extension has no blanks and nothing escaped. One
+ * connection, its event loop only.
  */
 final class ChunkGrammar {
     private static final int MAX_SIZE_DIGITS = 8;
@@ -49,9 +48,7 @@ final class ChunkGrammar {
         return state == State.END;
     }
 
-    /**
-     * @return how many of so many bytes are of this chunk's data
-     */
+    /** Returns how many of so many bytes are of this chunk's data. */
     int skip(int bytes) {
         int some = (int) Math.min(left, bytes);
         left -= some;

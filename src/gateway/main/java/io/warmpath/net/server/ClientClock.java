@@ -10,12 +10,11 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the connection of a client that sends too slowly, or nothing, or is one too many.
- *
- * <p>It looks at what goes by in two places: bytes as they come from the socket, and requests and
- * answers between codec and Vert.x. That tells a silent stream, which is never cut, from a silent
- * client. Of HTTP/2 it knows only whether anything runs. Nothing is allocated per request; the time
- * is read twice. One per client connection, its event loop only.
+ * Closes the connection of a client that sends too slowly, or nothing, or is one too many. It looks
+ * at what goes by in two places: bytes as they come from the socket, and requests and answers
+ * between codec and Vert.x. That tells a silent stream, which is never cut, from a silent client.
+ * Of HTTP/2 it knows only whether anything runs. Nothing is allocated per request; the time is read
+ * twice. One per client connection, its event loop only.
  */
 final class ClientClock extends Deadlines.Entry {
     /** Of a connection, where clients may not take their time. */
@@ -98,9 +97,7 @@ final class ClientClock extends Deadlines.Entry {
 
     /** Between codec and Vert.x. */
     final class Messages extends CodecMessages {
-        /**
-         * @param first the head of a request has gone by already
-         */
+        /** {@code first}: the head of a request has gone by already. */
         Messages(boolean first) {
             begun = true;
             if (first) {

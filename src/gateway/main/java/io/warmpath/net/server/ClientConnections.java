@@ -36,9 +36,7 @@ public final class ClientConnections {
     private final Map<EventLoop, Idle> loops = new ConcurrentHashMap<>();
     private volatile boolean warned; // since they were last well below
 
-    /**
-     * @param most from 1 on
-     */
+    /** {@code most}: from 1 on. */
     public ClientConnections(int most) {
         this.most = most;
     }
@@ -68,11 +66,7 @@ public final class ClientConnections {
         return known != null ? known : loops.computeIfAbsent(loop, l -> new Idle());
     }
 
-    /**
-     * Another one is open; {@link #closed} follows in any case.
-     *
-     * @return whether it may stay
-     */
+    /** Another one is open; {@link #closed} follows in any case. Returns whether it may stay. */
     boolean opened(Idle idle) {
         if (open.incrementAndGet() <= most) {
             return true;

@@ -28,11 +28,7 @@ public record ClientLimits(
         ClientConnections connections) {
     private static final int LEAST_BYTES_PER_SECOND = 500;
 
-    /**
-     * Of no client yet.
-     *
-     * @param most connections together
-     */
+    /** Of no client yet. {@code most}: connections together. */
     public static ClientLimits of(
             Duration head, Duration body, Duration idle, int most, LongSupplier nanoTime) {
         Duration shorter = head.compareTo(body) < 0 ? head : body;
@@ -53,10 +49,7 @@ public record ClientLimits(
         return leastBytes(bodyNanos);
     }
 
-    /**
-     * @param spanNanos nanoseconds
-     * @return bytes that a body must bring in such a span
-     */
+    /** {@code spanNanos}: nanoseconds. Returns bytes that a body must bring in such a span. */
     public static long leastBytes(long spanNanos) {
         return spanNanos * LEAST_BYTES_PER_SECOND / 1_000_000_000;
     }

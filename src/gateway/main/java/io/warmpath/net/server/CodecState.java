@@ -14,9 +14,7 @@ final class CodecState extends CodecMessages {
     private boolean answerBegun; // the head of an answer is out, its end is not
     private boolean old; // something other than HTTP/1.1 was asked for
 
-    /**
-     * @param begun the head of a request has gone by, its body has not
-     */
+    /** {@code begun}: the head of a request has gone by, its body has not. */
     CodecState(boolean begun) {
         if (begun) {
             requestBegan();

@@ -10,19 +10,16 @@ import java.util.function.Predicate;
 
 /**
  * Lets nothing through behind the last request of a connection, the one that says {@code
- * Connection: close} or is not of HTTP/1.1 (RFC 9112 section 9.6).
- *
- * <p>Vert.x 4.5 drops what follows it, too, but without letting go of the memory: a client that
- * sends bodies behind such a request could use all of it up. One per client connection, between
- * decoder and Vert.x; its event loop only.
+ * Connection: close} or is not of HTTP/1.1 (RFC 9112 section 9.6). Vert.x 4.5 drops what follows
+ * it, too, but without letting go of the memory: a client that sends bodies behind such a request
+ * could use all of it up. One per client connection, between decoder and Vert.x; its event loop
+ * only.
  */
 final class LastRequestGate extends ChannelInboundHandlerAdapter {
     private boolean last;
     private boolean closed;
 
-    /**
-     * @param last the request that is being received now is the last one
-     */
+    /** {@code last}: the request that is being received now is the last one. */
     LastRequestGate(boolean last) {
         this.last = last;
     }
@@ -56,9 +53,7 @@ final class LastRequestGate extends ChannelInboundHandlerAdapter {
                 option -> request.headers().contains("connection", option, true));
     }
 
-    /**
-     * @param says whether this is the value of a {@code Connection} header, in any case
-     */
+    /** {@code says}: whether this is the value of a {@code Connection} header, in any case. */
     static boolean isLast(boolean http11, boolean http10, Predicate<String> says) {
         return http11 ? says.test("close") : !http10 || !says.test("keep-alive");
     }

@@ -50,9 +50,7 @@ final class RequestFraming {
         return -1;
     }
 
-    /**
-     * @param value the decoder has taken it
-     */
+    /** {@code value}: the decoder has taken it. */
     private static long length(String value) throws MalformedRequest {
         if (value.length() > MAX_LENGTH_DIGITS) {
             throw MalformedRequest.of(

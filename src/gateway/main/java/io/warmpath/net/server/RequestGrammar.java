@@ -8,10 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The grammar of requests on one connection (RFC 9112), read beside the server's decoder from the
- * same bytes. It is told how each body is framed and says where the request ends.
- *
- * <p>It takes less than the RFC: lines end with CRLF, no header goes on in a second line, a header
- * has at most {@link #MAX_HEADER} bytes. One connection, its event loop only.
+ * same bytes. It is told how each body is framed and says where the request ends. It takes less
+ * than the RFC: lines end with CRLF, no header goes on in a second line, a header has at most
+ * {@link #MAX_HEADER} bytes. One connection, its event loop only.
  */
 final class RequestGrammar {
     /** Longest header or trailer with its name, in bytes, without its line's end. */
@@ -151,9 +150,7 @@ final class RequestGrammar {
         return state == State.BODY || (state == State.CHUNKS && chunks.isData());
     }
 
-    /**
-     * @return bytes that are of the body
-     */
+    /** Returns bytes that are of the body. */
     private int skip(int bytes) {
         if (state == State.CHUNKS) {
             return chunks.skip(bytes);

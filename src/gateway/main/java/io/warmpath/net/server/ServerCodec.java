@@ -18,9 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The HTTP/1.1 codec of one client's connection, for whoever answers some of its requests without
  * it: neither it nor Vert.x learns of those, so each must be read and answered as a whole while the
- * codec {@link #isIdle}.
- *
- * <p>The connection's event loop only.
+ * codec {@link #isIdle}. The connection's event loop only.
  */
 public final class ServerCodec {
     /** Of a listener: what takes requests past the codecs of the connections that it accepts. */
@@ -102,10 +100,7 @@ public final class ServerCodec {
         }
     }
 
-    /**
-     * @param in what has been read, taken
-     * @return the same bytes, to be kept
-     */
+    /** {@code in}: what has been read, taken. Returns the same bytes, to be kept. */
     public ByteBuf own(ByteBuf in) {
         return ClientReads.own(in, decoder.alloc());
     }

@@ -42,11 +42,7 @@ public final class ServerConnections extends ChannelInitializerExtension {
         }
     }
 
-    /**
-     * For connections that are accepted from now on.
-     *
-     * @param limits null: clients have none
-     */
+    /** For connections that are accepted from now on. {@code limits}: null: clients have none. */
     public static void limit(@Nullable ClientLimits limits) {
         current = limits;
     }

@@ -133,9 +133,7 @@ public final class ServerPipeline {
         }
     }
 
-    /**
-     * @param handler sees what comes out of TLS; nothing where there is none
-     */
+    /** {@code handler}: sees what comes out of TLS; nothing where there is none. */
     static void behindTls(ChannelPipeline pipeline, ChannelHandler handler) {
         for (Map.Entry<String, ChannelHandler> known : pipeline) {
             if (known.getValue() instanceof SslHandler
@@ -220,11 +218,7 @@ public final class ServerPipeline {
                 of.attr(ClientClock.KEY).get());
     }
 
-    /**
-     * What a decoder has got and not read yet.
-     *
-     * @return in bytes; negative when it is not known
-     */
+    /** What a decoder has got and not read yet. Returns in bytes; negative when it is not known. */
     static int unread(ByteToMessageDecoder decoder) {
         MethodHandle unread = UNREAD;
         if (unread == null) {

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Vert.x' decoder, held to what RFC 9112 lets nobody read in a second way: what the decoder takes
  * from its bytes and what {@link RequestGrammar} takes from them has to be the same request.
- * Otherwise the request is malformed, and nothing behind it is read.
- *
- * <p>One per client connection, its event loop only.
+ * Otherwise the request is malformed, and nothing behind it is read. One per client connection, its
+ * event loop only.
  */
 final class StrictDecoder extends VertxHttpRequestDecoder {
     private final RequestGrammar grammar = new RequestGrammar();

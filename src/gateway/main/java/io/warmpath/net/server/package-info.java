@@ -2,7 +2,5 @@
  * Clients' connections: their limits, their memory, and the server's codec, which requests may go
  * past.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.net.server;
-
-import org.jspecify.annotations.NullMarked;

@@ -11,9 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class ChannelMeters {
     private ChannelMeters() {}
 
-    /**
-     * @param channel null: it is off
-     */
+    /** {@code channel}: null: it is off. */
     public static void bind(
             MeterRegistry registry, String name, @Nullable RecordChannel<?> channel) {
         Gauge.builder("warmpath.channel.connected", () -> is(channel) ? 1 : 0)

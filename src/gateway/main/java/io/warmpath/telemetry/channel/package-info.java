@@ -1,5 +1,3 @@
 /** Records of requests and decisions for others' systems, through reactive messaging. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.telemetry.channel;
-
-import org.jspecify.annotations.NullMarked;

@@ -6,10 +6,9 @@ import io.warmpath.upstream.answer.AnswerHead.Malformed;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Reads one complete head of an answer; the rules are in {@link AnswerParser}. One per head.
- *
- * <p>Header values are bytes: each becomes the character of its number (ISO 8859-1), so that they
- * come out again as they went in.
+ * Reads one complete head of an answer; the rules are in {@link AnswerParser}. One per head. Header
+ * values are bytes: each becomes the character of its number (ISO 8859-1), so that they come out
+ * again as they went in.
  */
 final class AnswerHeadReader {
     private static final long UNKNOWN = -1;

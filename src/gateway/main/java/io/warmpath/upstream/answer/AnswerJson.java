@@ -6,8 +6,7 @@ import java.nio.ByteOrder;
 
 /**
  * Finds the few members that matter in an OpenAI answer or chunk, fed in pieces cut anywhere.
- *
- * <p>Follows only the containers that can hold them ({@code choices}, their {@code delta} or {@code
+ * Follows only the containers that can hold them ({@code choices}, their {@code delta} or {@code
  * message}, {@code usage} and its details) and skips all others by counting brackets. Not a
  * validator: it tells whole objects from cut ones, no more. No allocation while feeding. One
  * thread.

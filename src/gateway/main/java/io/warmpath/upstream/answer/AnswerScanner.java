@@ -164,9 +164,7 @@ public final class AnswerScanner {
 
     /**
      * The short way for an event that lies here whole and differs from an earlier one in its text
-     * only.
-     *
-     * @return just behind it; {@code p} when it has to be read byte by byte
+     * only. Returns just behind it; {@code p} when it has to be read byte by byte.
      */
     private int wholeEvent(EventPattern known, byte[] b, int p, int end) {
         int next = known.match(b, p, end);

@@ -4,11 +4,10 @@ import java.util.Arrays;
 
 /**
  * What a stream has said so far, for who may have to go on with it elsewhere: the text of its
- * complete events, the first of them whole, and which kinds of output there were.
- *
- * <p>The text is kept as it stands in the events, JSON's escapes included: one copy of a few bytes
- * per token. May be filled by several streams, one after the other. One thread; memory is asked for
- * as it is needed, and when it is not given nothing more is kept.
+ * complete events, the first of them whole, and which kinds of output there were. The text is kept
+ * as it stands in the events, JSON's escapes included: one copy of a few bytes per token. May be
+ * filled by several streams, one after the other. One thread; memory is asked for as it is needed,
+ * and when it is not given nothing more is kept.
  */
 public final class StreamText {
     /** Who says how much may be kept. */

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.net.KeyCertOptions;
@@ -23,11 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How engines behind {@code https://} prove who they are, and how we do; to engines of every kind
- * also by their API keys.
- *
- * <p>Any thread. Files that have changed count from {@link #reload} on, for new connections. With
- * nothing set the JDK's trust store counts, and is not read before it is needed, because reading it
- * takes long at start. TLS 1.2 and 1.3.
+ * also by their API keys. Any thread. Files that have changed count from {@link #reload} on, for
+ * new connections. With nothing set the JDK's trust store counts, and is not read before it is
+ * needed, because reading it takes long at start. TLS 1.2 and 1.3.
  */
 public final class EngineTls {
     private static final Logger LOG = Logger.getLogger(EngineTls.class);
@@ -60,11 +59,7 @@ public final class EngineTls {
         this(authorities, certificate, key, verify, EngineKeys.none());
     }
 
-    /**
-     * As the other.
-     *
-     * @param keys what else we show, to engines of every kind
-     */
+    /** As the other. {@code keys}: what else we show, to engines of every kind. */
     public EngineTls(
             @Nullable Path authorities,
             @Nullable Path certificate,
@@ -114,7 +109,7 @@ public final class EngineTls {
                         .sslProvider(SslProvider.JDK)
                         .protocols("TLSv1.3", "TLSv1.2");
         if (!verify) {
-            builder.trustManager(new TrustAnyone());
+            builder.trustManager(InsecureTrustManagerFactory.INSTANCE);
         } else if (trust != null) {
             builder.trustManager(trust);
         }

@@ -1,5 +1,3 @@
 /** How engines prove who they are, and how the gateway does: certificates and API keys. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.upstream.tls;
-
-import org.jspecify.annotations.NullMarked;

@@ -17,9 +17,7 @@ public final class ChannelSettings {
     }
 
     /**
-     * Properties that switch a channel on.
-     *
-     * @param written the connector as the operator names it
+     * Properties that switch a channel on. {@code written}: the connector as the operator names it.
      */
     public static Map<String, String> properties(String channel, String written) {
         String prefix = "mp.messaging.outgoing." + channel + ".";

@@ -79,14 +79,11 @@ public class RecordChannels implements AutoCloseable {
             String connector = ChannelSettings.connector(w.getValue());
             if (connectors.select(ConnectorLiteral.of(connector)).isUnsatisfied()) {
                 return Optional.of(
-                        "warmpath.channels."
-                                + w.getKey()
-                                + " = "
-                                + w.getValue()
-                                + ": this build has no connector of that name, it has "
-                                + String.join(", ", names())
-                                + "; kafka and amqp want a build with them: `./warmpath build --with"
-                                + " kafka,amqp` (src/docs/how-to/usage-records.md).");
+                        ("warmpath.channels.%s = %s: this build has no connector of that"
+                                        + " name, it has %s; kafka and amqp want a build with them:"
+                                        + " `./warmpath build --with kafka,amqp`"
+                                        + " (src/docs/how-to/usage-records.md).")
+                                .formatted(w.getKey(), w.getValue(), String.join(", ", names())));
             }
         }
         return Optional.empty();

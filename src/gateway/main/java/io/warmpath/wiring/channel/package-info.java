@@ -1,5 +1,3 @@
 /** The channels of records as beans of reactive messaging. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.channel;
-
-import org.jspecify.annotations.NullMarked;

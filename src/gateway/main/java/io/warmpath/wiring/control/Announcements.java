@@ -24,11 +24,7 @@ public interface Announcements {
         RESET
     }
 
-    /**
-     * From here on messages are sent and received. Once.
-     *
-     * @param router id of this gateway
-     */
+    /** From here on messages are sent and received. Once. {@code router}: id of this gateway. */
     void open(NatsLink link, NatsNames names, String router);
 
     /** Never waits, never fails. */

@@ -1,5 +1,3 @@
 /** What gateways tell each other now and then, through reactive messaging over NATS. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.control;
-
-import org.jspecify.annotations.NullMarked;

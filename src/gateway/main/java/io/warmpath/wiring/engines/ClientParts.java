@@ -52,9 +52,7 @@ public final class ClientParts implements AutoCloseable {
     private volatile long timer = -1;
     private volatile boolean closed;
 
-    /**
-     * @throws StartFailure when a key or a file cannot be used
-     */
+    /** Throws {@link StartFailure} when a key or a file cannot be used. */
     public ClientParts(AuthConfig config, Vertx vertx) {
         this.vertx = vertx;
         this.config = config;

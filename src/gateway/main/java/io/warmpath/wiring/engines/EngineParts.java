@@ -94,9 +94,7 @@ public final class EngineParts implements AutoCloseable {
         return new KeyedEngineClient(client, tls.keys());
     }
 
-    /**
-     * @throws StartFailure when a file cannot be used
-     */
+    /** Throws {@link StartFailure} when a file cannot be used. */
     private static EngineTls tls(UpstreamTlsConfig config, EngineKeys keys) {
         try {
             return new EngineTls(

@@ -1,5 +1,3 @@
 /** Clients of engines, and who the clients of the gateway are: TLS, keys, tokens. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.engines;
-
-import org.jspecify.annotations.NullMarked;

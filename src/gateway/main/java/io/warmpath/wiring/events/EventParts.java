@@ -1,8 +1,11 @@
 package io.warmpath.wiring.events;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.vertx.core.Vertx;
+import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
+import io.warmpath.adapter.trtllm.TrtllmEventFeed;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.state.EventPlane;
@@ -14,26 +17,37 @@ import io.warmpath.events.SourceSession;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.prefix.PrefixIndex;
 import io.warmpath.wiring.control.Announcements;
+import io.warmpath.wiring.engines.EngineParts;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedPlace;
 import io.warmpath.wiring.index.SnapshotPlace;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where KV events come from, and the index they go to: engines' sockets or NATS, and what is
- * posted.
+ * Where KV events come from, and the index they go to: engines' sockets or NATS, what is
+ * posted, and what engines are asked for.
  *
  * <p>{@link #open} once, after the state of the process before has been read.
  */
 public final class EventParts implements AutoCloseable {
+    /** Older releases hold an answer back for two seconds when there is nothing to tell. */
+    private static final Duration POLL_PATIENCE = Duration.ofSeconds(10);
+
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
+
+    /** A token takes some 60 bytes: half a million of them. */
+    private static final int MOST_POLLED_BYTES = 32 << 20;
+
     private final WarmpathConfig config;
     private final @Nullable PrefixIndex index;
     private final EventCounters counters = new EventCounters();
     private final @Nullable NatsLink link;
     private @Nullable PostedFeed posted;
     private @Nullable EventFeed feed;
+    private @Nullable VertxEngineHttp questions;
 
     /** Begins to connect where events come through NATS. */
     public EventParts(WarmpathConfig config, OverlapParts caches) {
@@ -54,9 +68,10 @@ public final class EventParts implements AutoCloseable {
     /**
      * Does nothing when no events are followed.
      *
+     * @param engines how engines are spoken to that are asked for their events
      * @param position number of the stream up to which a snapshot has everything; 0: no snapshot
      */
-    public void open(AddressGuard addresses, MeterRegistry meters, long position) {
+    public void open(Vertx vertx, EngineParts engines, MeterRegistry meters, long position) {
         PrefixIndex into = index;
         if (into == null) {
             return;
@@ -64,11 +79,35 @@ public final class EventParts implements AutoCloseable {
         PostedFeed fromRequests = posted(config, into, counters);
         posted = fromRequests;
         feed =
-                new FeedsByEndpoint(
-                        link == null
-                                ? feed(config, into, counters, addresses)
-                                : NatsParts.feed(config, link, into, counters, meters, position),
-                        fromRequests);
+                link == null
+                        ? new FeedsByEndpoint(
+                                feed(config, into, counters, engines.addresses()),
+                                fromRequests,
+                                polled(vertx, engines, into))
+                        : new FeedsByEndpoint(
+                                NatsParts.feed(config, link, into, counters, meters, position),
+                                fromRequests,
+                                null);
+    }
+
+    private EventFeed polled(Vertx vertx, EngineParts engines, PrefixIndex into) {
+        VertxEngineHttp http =
+                new VertxEngineHttp(
+                        vertx,
+                        POLL_PATIENCE,
+                        engines.tls()::applyTo,
+                        engines.tls().keys()::of,
+                        engines.addresses(),
+                        MOST_POLLED_BYTES);
+        questions = http;
+        EventsConfig c = config.events();
+        return new TrtllmEventFeed(
+                http,
+                into,
+                counters,
+                new TrtllmEventFeed.Settings(
+                        timing(c), POLL_INTERVAL, c.reconnectMinDelay(), c.reconnectMaxDelay()),
+                System::nanoTime);
     }
 
     /** All events; null when none are followed. */
@@ -95,6 +134,9 @@ public final class EventParts implements AutoCloseable {
         if (feed != null) {
             feed.close();
         }
+        if (questions != null) {
+            questions.close();
+        }
         if (link != null) {
             link.close();
         }
@@ -120,14 +162,14 @@ public final class EventParts implements AutoCloseable {
     private static PostedFeed posted(
             WarmpathConfig all, PrefixIndex index, EventCounters counters) {
         EventsConfig config = all.events();
-        return new PostedFeed(
-                index,
-                counters,
-                new SourceSession.Timing(
-                        config.replayTimeout().toNanos(),
-                        config.auditInterval().toNanos(),
-                        config.stallTimeout().toNanos()),
-                System::nanoTime);
+        return new PostedFeed(index, counters, timing(config), System::nanoTime);
+    }
+
+    private static SourceSession.Timing timing(EventsConfig config) {
+        return new SourceSession.Timing(
+                config.replayTimeout().toNanos(),
+                config.auditInterval().toNanos(),
+                config.stallTimeout().toNanos());
     }
 
     private static SnapshotPlace shared(

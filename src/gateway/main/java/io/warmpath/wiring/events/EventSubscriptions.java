@@ -5,6 +5,7 @@ import io.warmpath.events.EventSource;
 import io.warmpath.events.SourceMark;
 import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
+import io.warmpath.events.TaggedBlocks;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.EventTrust;
@@ -30,9 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps one subscription per event endpoint of every incarnation in the fleet, and says of each how
- * far it can be relied on: in the log, to the look-ups by credits, and to who asks.
- *
- * <p>Called by the registry, one change at a time; getters any thread. Does not own the feed.
+ * far it can be relied on: in the log, to the look-ups by credits, and to who asks. Called by the
+ * registry, one change at a time; getters any thread. Does not own the feed.
  */
 public final class EventSubscriptions implements FleetListener, EventWatch {
     private static final Logger LOG = Logger.getLogger(EventSubscriptions.class);
@@ -73,6 +73,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     private final double doubtfulCredit;
     private final Function<EventSource, @Nullable SourceMark> marks;
     private final LongAdder failures = new LongAdder();
+    private final TaggedBlocks tagged = new TaggedBlocks();
 
     // Written under this; decisions on event loops read it without waiting.
     private final Map<Long, Entry> byWorker = new ConcurrentHashMap<>();
@@ -127,7 +128,8 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                         e.replayEndpoint(),
                         e.topic(),
                         worker.blockSize(),
-                        worker.id());
+                        worker.id(),
+                        tagged);
         // One source may speak for all ranks; of several, each speaks for its own.
         List<WorkerSlot> own =
                 only
@@ -351,6 +353,11 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
         if (found != null) {
             found.computed(began);
         }
+    }
+
+    @Override
+    public void listen(String tag, Stored listener) {
+        tagged.listen(tag, listener);
     }
 
     /** Subscriptions that could not be opened or closed. */

@@ -4,6 +4,7 @@ import io.warmpath.events.EventFeed;
 import io.warmpath.events.EventSource;
 import io.warmpath.events.PostedFeed;
 import io.warmpath.events.SourceMark;
+import io.warmpath.fleet.EventEndpoint;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,17 +13,36 @@ import org.jspecify.annotations.Nullable;
 final class FeedsByEndpoint implements EventFeed {
     private final EventFeed sockets;
     private final PostedFeed posted;
+    private final @Nullable EventFeed polled;
 
-    FeedsByEndpoint(EventFeed sockets, PostedFeed posted) {
+    /**
+     * @param polled null: engines are not asked for their events, as several gateways would
+     */
+    FeedsByEndpoint(EventFeed sockets, PostedFeed posted, @Nullable EventFeed polled) {
         this.sockets = sockets;
         this.posted = posted;
+        this.polled = polled;
     }
 
     @Override
     public Subscription subscribe(
             EventSource source, SourceListener listener, @Nullable SourceMark from) {
-        EventFeed feed = PostedFeed.serves(source) ? posted : sockets;
-        return feed.subscribe(source, listener, from);
+        return feed(source).subscribe(source, listener, from);
+    }
+
+    private EventFeed feed(EventSource source) {
+        if (PostedFeed.serves(source)) {
+            return posted;
+        }
+        if (!EventEndpoint.isPolled(source.endpoint())) {
+            return sockets;
+        }
+        if (polled == null) {
+            throw new IllegalStateException(
+                    "its events go to one reader only, so they are not read where the event plane"
+                            + " is NATS, which is for several gateways");
+        }
+        return polled;
     }
 
     @Override
@@ -45,6 +65,9 @@ final class FeedsByEndpoint implements EventFeed {
     @Override
     public void close() {
         posted.close();
+        if (polled != null) {
+            polled.close();
+        }
         sockets.close();
     }
 }

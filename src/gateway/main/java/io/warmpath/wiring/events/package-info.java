@@ -1,5 +1,3 @@
 /** Sources of KV events: who is subscribed to, over ZMQ or NATS. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.events;
-
-import org.jspecify.annotations.NullMarked;

@@ -14,9 +14,7 @@ import java.util.function.BooleanSupplier;
 public final class FleetParts {
     private FleetParts() {}
 
-    /**
-     * @param guarding loads count in decisions, whatever the routing mode
-     */
+    /** {@code guarding}: loads count in decisions, whatever the routing mode. */
     public static FleetRuntime build(
             WarmpathConfig config,
             Vertx vertx,

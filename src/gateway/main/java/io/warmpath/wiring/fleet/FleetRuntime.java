@@ -4,6 +4,7 @@ import io.vertx.core.Vertx;
 import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.openai.OpenAiModels;
 import io.warmpath.adapter.sglang.SglangDialect;
+import io.warmpath.adapter.trtllm.TrtllmDialect;
 import io.warmpath.adapter.vllm.VllmDialect;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.engine.FleetConfig;
@@ -144,7 +145,7 @@ public final class FleetRuntime implements AutoCloseable {
                         new DialectProbe(
                                 http,
                                 new OpenAiModels(),
-                                List.of(new SglangDialect(), new VllmDialect()),
+                                List.of(new SglangDialect(), new TrtllmDialect(), new VllmDialect()),
                                 fleet.healthPath(),
                                 fleet.deepHealthTimeout(),
                                 served -> ModelSettings.blockSize(config, served)),
@@ -245,9 +246,7 @@ public final class FleetRuntime implements AutoCloseable {
         return registry;
     }
 
-    /**
-     * @throws StartFailure when the keys do not go together
-     */
+    /** Throws {@link StartFailure} when the keys do not go together. */
     private static PassiveHealth passive(HealthConfig health, FleetRegistry registry) {
         try {
             return new PassiveHealth(

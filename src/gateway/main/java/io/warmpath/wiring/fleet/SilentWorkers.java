@@ -8,9 +8,7 @@ import java.time.Duration;
 
 /**
  * Has streams leave a worker that fails its health checks when it has gone silent, long before
- * their own time-outs.
- *
- * @param patience with its silence; zero: never
+ * their own time-outs. {@code patience}: with its silence; zero: never.
  */
 public record SilentWorkers(EngineClient engines, Duration patience) implements FleetListener {
     @Override

@@ -1,5 +1,3 @@
 /** The fleet at work: its loop, its sources of workers, its log, reload of its configuration. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.fleet;
-
-import org.jspecify.annotations.NullMarked;

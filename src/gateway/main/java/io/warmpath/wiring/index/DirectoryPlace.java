@@ -27,9 +27,7 @@ final class DirectoryPlace implements SnapshotPlace {
     private long writtenApplied = -1;
     private long writtenFleet = -1;
 
-    /**
-     * @throws StartFailure when it cannot be used
-     */
+    /** Throws {@link StartFailure} when it cannot be used. */
     DirectoryPlace(StateConfig config, String directory) {
         this.directory = directory;
         every = config.interval();

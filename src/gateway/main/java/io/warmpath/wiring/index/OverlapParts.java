@@ -45,9 +45,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the gateway knows about caches, as configured: the index of events, the index of decisions,
  * both, the block trackers, or nothing; beside them an index of texts, for prompts whose tokens
- * nobody knows; and the slots that go with it.
- *
- * <p>{@link #start} once, {@link #close} once, after everything that uses the parts.
+ * nobody knows; and the slots that go with it. {@link #start} once, {@link #close} once, after
+ * everything that uses the parts.
  */
 public final class OverlapParts implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(OverlapParts.class);

@@ -16,6 +16,7 @@ import io.warmpath.fleet.address.Place;
 import io.warmpath.gateway.shared.SharedCache;
 import io.warmpath.gateway.shared.SharedOptions;
 import io.warmpath.pool.JdkPageDigests;
+import io.warmpath.pool.LmcacheChunks;
 import io.warmpath.pool.PageDigests;
 import io.warmpath.pool.PoolLayout;
 import io.warmpath.pool.PoolOptions;
@@ -49,6 +50,7 @@ public final class SharedCacheParts implements AutoCloseable {
     private final Vertx vertx;
     private final AddressGuard guard;
     private final @Nullable SharedCache cache;
+    private final @Nullable LmcacheParts lmcache;
     private long timer = -1;
 
     /**
@@ -67,6 +69,7 @@ public final class SharedCacheParts implements AutoCloseable {
         SharedCacheConfig shared = config.sharedCache();
         if (!isOn(config)) {
             cache = null;
+            lmcache = null;
             return;
         }
         if (RouterSettings.mode(config.router()) != RouterMode.KV) {
@@ -91,6 +94,10 @@ public final class SharedCacheParts implements AutoCloseable {
                         shared.timeout(),
                         d.maxAnswerBytes(),
                         d.viewCheck());
+        lmcache =
+                shared.type() == SharedCacheType.LMCACHE
+                        ? LmcacheParts.open(shared, meters, nanoTime)
+                        : null;
         cache =
                 new SharedCache(
                         options(shared),
@@ -106,6 +113,15 @@ public final class SharedCacheParts implements AutoCloseable {
             Executor hashing,
             PoolOptions asked,
             LongSupplier nanoTime) {
+        if (layout.recipe() instanceof LmcacheChunks chunks && lmcache != null) {
+            return new ProbingPool(
+                    layout,
+                    lmcache.store(chunks.instance()),
+                    digests,
+                    hashing,
+                    LmcacheParts.OPTIONS,
+                    nanoTime);
+        }
         return new ProbingPool(
                 layout,
                 new MooncakeKeyStore(vertx, layout.masters(), masters, nanoTime, reach()),
@@ -153,9 +169,11 @@ public final class SharedCacheParts implements AutoCloseable {
         List<URI> masters = masters(shared.masters().orElse(List.of()));
         masters.forEach(master -> guard.trust(master.getHost()));
         return new SharedOptions(
-                shared.type() == SharedCacheType.HICACHE
-                        ? SharedOptions.Kind.HICACHE
-                        : SharedOptions.Kind.MOONCAKE_STORE,
+                switch (shared.type()) {
+                    case LMCACHE -> SharedOptions.Kind.LMCACHE;
+                    case MOONCAKE_STORE -> SharedOptions.Kind.MOONCAKE_STORE;
+                    case HICACHE, NONE -> SharedOptions.Kind.HICACHE;
+                },
                 shared.deadline(),
                 masters,
                 shared.engineVersion().orElse(""),
@@ -206,6 +224,9 @@ public final class SharedCacheParts implements AutoCloseable {
         vertx.cancelTimer(timer);
         if (cache != null) {
             cache.close();
+        }
+        if (lmcache != null) {
+            lmcache.close();
         }
     }
 }

@@ -31,10 +31,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The object store of NATS, shared with other gateways. One thread.
- *
- * <p>A gateway that could not ask for a snapshot at its start knows less than others, and writes
- * none until it is started again: a poor one would take the place of a good one.
+ * The object store of NATS, shared with other gateways. One thread. A gateway that could not ask
+ * for a snapshot at its start knows less than others, and writes none until it is started again: a
+ * poor one would take the place of a good one.
  */
 public final class SharedPlace implements SnapshotPlace {
     private static final Logger LOG = Logger.getLogger(SharedPlace.class);
@@ -81,10 +80,8 @@ public final class SharedPlace implements SnapshotPlace {
             scratch = Files.createTempFile("warmpath-", ".index");
         } catch (IOException e) {
             throw new StartFailure(
-                    "a file for snapshots cannot be made in "
-                            + System.getProperty("java.io.tmpdir")
-                            + ": "
-                            + e.getMessage());
+                    "a file for snapshots cannot be made in %s: %s"
+                            .formatted(System.getProperty("java.io.tmpdir"), e.getMessage()));
         }
         stream = new NatsStream(link, names.stream());
         NatsKeys keys = new NatsKeys(link, names.stateBucket(), Duration.ZERO);

@@ -33,10 +33,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the index and where its sources stood over a restart: in a directory, or shared with other
- * gateways, when one of them is configured.
- *
- * <p>What is there is taken up on construction; {@link #start} once; {@link #close} once, before
- * the fleet is closed, as that empties the index. Snapshots are written on a thread of their own.
+ * gateways, when one of them is configured. What is there is taken up on construction; {@link
+ * #start} once; {@link #close} once, before the fleet is closed, as that empties the index.
+ * Snapshots are written on a thread of their own.
  */
 public final class StateParts implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(StateParts.class);
@@ -209,9 +208,7 @@ public final class StateParts implements AutoCloseable {
     }
 
     /**
-     * Begins to write.
-     *
-     * @param feed null: no events are followed, and there is nothing to write
+     * Begins to write. {@code feed}: null: no events are followed, and there is nothing to write.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // look() and expire() let nothing out
     public void start(@Nullable EventFeed feed, FleetRegistry fleet) {

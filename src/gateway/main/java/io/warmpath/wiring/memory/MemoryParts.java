@@ -19,9 +19,7 @@ public final class MemoryParts implements AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(
                     Thread.ofPlatform().daemon().name("warmpath-memory").factory());
 
-    /**
-     * @param shed is told whether requests must be refused
-     */
+    /** {@code shed}: is told whether requests must be refused. */
     public MemoryParts(MemoryPlan plan, Consumer<Boolean> shed, MeterRegistry meters) {
         watch = new MemoryWatch(plan.limit(), new ProcessMemory(), shed, System::nanoTime);
         MemoryMeters.bind(

@@ -96,11 +96,7 @@ public record MemoryPlan(long limit, long heap) {
         return heap / SHARE;
     }
 
-    /**
-     * What one body may have.
-     *
-     * @param wanted as configured
-     */
+    /** What one body may have. {@code wanted}: as configured. */
     public long largestBody(long wanted) {
         return Math.min(wanted, heap / LARGEST_BODY_SHARE);
     }

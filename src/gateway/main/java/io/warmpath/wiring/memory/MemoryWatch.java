@@ -8,9 +8,8 @@ import org.jboss.logging.Logger;
 
 /**
  * Looks at the process' memory, and says when it is full: then new requests are refused, so that
- * what runs can end. Before that it has garbage given back.
- *
- * <p>{@link #look} on one thread; the readings any thread.
+ * what runs can end. Before that it has garbage given back. {@link #look} on one thread; the
+ * readings any thread.
  */
 public final class MemoryWatch {
     private static final Logger LOG = Logger.getLogger(MemoryWatch.class);

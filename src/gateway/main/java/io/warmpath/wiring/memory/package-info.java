@@ -1,5 +1,3 @@
 /** How the process' memory is shared out, and what happens where it ends. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.memory;
-
-import org.jspecify.annotations.NullMarked;

@@ -70,15 +70,9 @@ record RelayFlags(
 
     private static final Set<String> OTHERS =
             Set.of(
-                    "--engine",
-                    "--replay",
-                    "--topic",
-                    "--dp-size",
-                    "--worker",
-                    "--worker-id",
-                    "--lease",
-                    "--field",
-                    "--ring-size");
+                    ("--engine --replay --topic --dp-size --worker --worker-id --lease"
+                                    + " --field --ring-size")
+                            .split(" ", -1));
 
     /**
      * @throws IllegalArgumentException saying which flag is wrong and what it takes
@@ -195,10 +189,8 @@ record RelayFlags(
             // Said below.
         }
         throw new IllegalArgumentException(
-                "--dp-size takes a whole number from 1 to "
-                        + WorkerSpec.MAX_DP_SIZE
-                        + ", not "
-                        + text);
+                "--dp-size takes a whole number from 1 to %s, not %s"
+                        .formatted(WorkerSpec.MAX_DP_SIZE, text));
     }
 
     private static long size(String text) {

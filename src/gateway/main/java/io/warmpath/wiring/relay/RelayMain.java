@@ -35,10 +35,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code warmpath relay}: reads one engine's KV events and passes them on to JetStream, until the
- * process is told to stop.
- *
- * <p>It does not decode them. Order, holes and restarts of the engine are found here, once for all
- * gateways, by the same session that a gateway has for an engine of its own.
+ * process is told to stop. It does not decode them. Order, holes and restarts of the engine are
+ * found here, once for all gateways, by the same session that a gateway has for an engine of its
+ * own.
  */
 public final class RelayMain implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(RelayMain.class);

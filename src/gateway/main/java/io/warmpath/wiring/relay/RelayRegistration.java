@@ -70,11 +70,10 @@ record RelayRegistration(WorkerSpec worker, Duration lease) {
             // Said below.
         }
         throw new IllegalArgumentException(
-                "--lease takes a duration from "
-                        + WorkerRecord.MIN_LEASE.toSeconds()
-                        + "s to "
-                        + WorkerRecord.MAX_LEASE.toMinutes()
-                        + "m, such as 10s, not "
-                        + text);
+                "--lease takes a duration from %ss to %sm, such as 10s, not %s"
+                        .formatted(
+                                WorkerRecord.MIN_LEASE.toSeconds(),
+                                WorkerRecord.MAX_LEASE.toMinutes(),
+                                text));
     }
 }

@@ -1,5 +1,3 @@
 /** The relay: KV events of one engine passed on to NATS JetStream, a program of its own. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.relay;
-
-import org.jspecify.annotations.NullMarked;

@@ -31,10 +31,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sync with other gateways, when it is configured.
- *
- * <p>It has a NATS connection of its own: what it says is worth milliseconds, and must not wait
- * behind events. {@link #start} and {@link #close} once each.
+ * The sync with other gateways, when it is configured. It has a NATS connection of its own: what it
+ * says is worth milliseconds, and must not wait behind events. {@link #start} and {@link #close}
+ * once each.
  */
 public final class ReplicaParts implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(ReplicaParts.class);

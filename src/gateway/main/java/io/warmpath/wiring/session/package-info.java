@@ -1,5 +1,3 @@
 /** Sessions, pins, and what several gateways tell each other of both. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.session;
-
-import org.jspecify.annotations.NullMarked;

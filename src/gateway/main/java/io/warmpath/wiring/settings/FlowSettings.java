@@ -91,9 +91,7 @@ public final class FlowSettings {
     }
 
     /**
-     * Between a worker that prefills and one that decodes.
-     *
-     * @param rates what engines show of it
+     * Between a worker that prefills and one that decodes. {@code rates}: what engines show of it.
      */
     public static Splitting splitting(DisaggregationConfig config, TransferRates rates) {
         TransferCost cost =

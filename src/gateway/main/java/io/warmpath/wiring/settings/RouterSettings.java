@@ -20,9 +20,7 @@ import java.util.Optional;
 public final class RouterSettings {
     private RouterSettings() {}
 
-    /**
-     * @throws StartFailure when presets are asked for that exclude each other
-     */
+    /** Throws {@link StartFailure} when presets are asked for that exclude each other. */
     public static RouterOptions options(WarmpathConfig config) {
         RouterConfig r = config.router();
         CostKind cost = CostSettings.cost(config);
@@ -96,11 +94,7 @@ public final class RouterSettings {
         return router.predictedTtl().filter(Duration::isPositive);
     }
 
-    /**
-     * By policy class.
-     *
-     * @throws StartFailure when one is not understood
-     */
+    /** By policy class. Throws {@link StartFailure} when one is not understood. */
     static Map<String, List<TaintMatch>> classTolerations(RouterConfig r) {
         Map<String, List<TaintMatch>> all = new HashMap<>();
         r.classes()

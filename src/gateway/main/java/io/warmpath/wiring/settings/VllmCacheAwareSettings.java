@@ -35,9 +35,7 @@ public final class VllmCacheAwareSettings {
         return perModel;
     }
 
-    /**
-     * @param library as in {@link NativeBlockTracker}
-     */
+    /** {@code library}: as in {@link NativeBlockTracker}. */
     public static TrackerOverlaps trackers(VllmCacheAwareConfig all, Optional<Path> library) {
         return new TrackerOverlaps(
                 (model, blockSize) ->

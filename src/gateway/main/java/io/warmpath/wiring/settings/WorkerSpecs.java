@@ -12,6 +12,7 @@ import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
+import io.warmpath.fleet.metadata.LmcacheMetadata;
 import io.warmpath.fleet.metadata.MetadataException;
 import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
@@ -119,8 +120,12 @@ public final class WorkerSpecs {
             return HiCacheMetadata.of(
                     json(HiCacheMetadata.KEY, entry.sglangHicacheMooncake().get()));
         }
-        return entry.vllmMooncakeStore().isPresent()
-                ? VllmStoreMetadata.of(json(VllmStoreMetadata.KEY, entry.vllmMooncakeStore().get()))
+        if (entry.vllmMooncakeStore().isPresent()) {
+            return VllmStoreMetadata.of(
+                    json(VllmStoreMetadata.KEY, entry.vllmMooncakeStore().get()));
+        }
+        return entry.lmcache().isPresent()
+                ? LmcacheMetadata.of(json(LmcacheMetadata.KEY, entry.lmcache().get()))
                 : null;
     }
 

@@ -1,5 +1,3 @@
 /** From configuration to the options that the domain's objects take, checked. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.settings;
-
-import org.jspecify.annotations.NullMarked;

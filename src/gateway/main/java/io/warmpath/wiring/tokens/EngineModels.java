@@ -1,6 +1,5 @@
 package io.warmpath.wiring.tokens;
 
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.ModelPlaces;
 import io.warmpath.fleet.Worker;
@@ -29,9 +28,8 @@ import org.jboss.logging.Logger;
 /**
  * Takes the tokenizer of a model that has none here from where its engine has it, when that can be
  * read on this machine. Files are taken only if they give the engine's own tokens of two probes, as
- * far as the engine tells those.
- *
- * <p>Looks when a worker becomes ready, on threads of its own, one worker at a time.
+ * far as the engine tells those. Looks when a worker becomes ready, on threads of its own, one
+ * worker at a time.
  */
 public final class EngineModels implements FleetListener {
     private static final Logger LOG = Logger.getLogger(EngineModels.class);
@@ -88,7 +86,7 @@ public final class EngineModels implements FleetListener {
             return;
         }
         boolean wanted =
-                worker.kind() != EngineKind.OPENAI
+                !worker.kind().isPlain()
                         && worker.models().stream().anyMatch(model -> !tokens.knows(model));
         if (!wanted) {
             origins.say(worker);

@@ -15,9 +15,7 @@ final class ModelReloads implements AutoCloseable {
     private volatile long timer = -1;
     private volatile boolean closed;
 
-    /**
-     * @param interval zero: never
-     */
+    /** {@code interval}: zero: never. */
     ModelReloads(Vertx vertx, ModelTokens tokens, Duration interval) {
         this.vertx = vertx;
         this.tokens = tokens;

@@ -2,7 +2,6 @@ package io.warmpath.wiring.tokens;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import java.util.HashMap;
@@ -84,14 +83,12 @@ public final class TokenOrigins {
         return configured != null ? configured : takesTexts && !hasFiles.test(model);
     }
 
-    /**
-     * @param absent this worker has told that it has no tokenizer to ask
-     */
+    /** {@code absent}: this worker has told that it has no tokenizer to ask. */
     Origin of(Worker worker, String model, boolean absent) {
         if (hasFiles.test(model)) {
             return fromEngines.contains(bases.apply(model)) ? Origin.ENGINES_FILES : Origin.FILES;
         }
-        if (asksEngines(model) && worker.kind() != EngineKind.OPENAI && !absent) {
+        if (asksEngines(model) && !worker.kind().isPlain() && !absent) {
             return Origin.ENGINE;
         }
         return takesTexts ? Origin.TEXT : Origin.NONE;

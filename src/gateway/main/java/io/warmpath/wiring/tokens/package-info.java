@@ -1,5 +1,3 @@
 /** Tokenizers and chat templates: where a model comes from, the threads that tokenise. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.tokens;
-
-import org.jspecify.annotations.NullMarked;

@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two warm-ups: one at once, for what is known without an engine, and one for the model and the
  * kind of the first engine that is ready, once it is clear where that model's tokens come from. The
- * second is left out where it would be the first again.
- *
- * <p>{@link #start} once; all else any thread.
+ * second is left out where it would be the first again. {@link #start} once; all else any thread.
  */
 public final class WarmStart implements FleetListener, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(WarmStart.class);

@@ -28,10 +28,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lets the compiler meet the path of a request before the clients do: a second gateway from the
  * same classes, with a fleet, books and meters of its own, on loopback between a {@link Visitor}
- * and a {@link FakeEngine}.
- *
- * <p>{@link #start} once; all else any thread. However it ends, it ends as done: a gateway that
- * could not be warmed up is slower at first, not worse.
+ * and a {@link FakeEngine}. {@link #start} once; all else any thread. However it ends, it ends as
+ * done: a gateway that could not be warmed up is slower at first, not worse.
  */
 public final class Warmup implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(Warmup.class);

@@ -1,5 +1,3 @@
 /** Requests that nobody sent, through the real path, so that the first real ones find it fast. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.wiring.warmup;
-
-import org.jspecify.annotations.NullMarked;

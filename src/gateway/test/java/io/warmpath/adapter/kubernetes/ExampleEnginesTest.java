@@ -17,10 +17,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The engines of k8s/workers become workers, with nothing said twice. */
+/** The engines of k8s/workers, and of the example, become workers, with nothing said twice. */
 class ExampleEnginesTest {
     private static JsonNode object(String rendering, String kind, String name) {
         return RenderedManifests.all().get(rendering).stream()
@@ -109,6 +111,40 @@ class ExampleEnginesTest {
             assertEquals(URI.create("http://10.0.0.1:8000"), spec.url());
             assertEquals("tcp://10.0.0.1:5557", spec.eventsEndpoint());
         }
+    }
+
+    /** src/examples/kubernetes: both serve models of the claim, which the gateway reads too. */
+    @Test
+    void the_examples_engines_are_workers_whose_tokenizers_the_gateway_finds() {
+        String engines = "example, engines";
+        assertEquals(EngineKind.SGLANG, worker(engines, "sglang").kind());
+        assertEquals(EngineKind.VLLM, worker(engines, "vllm").kind());
+        JsonNode gateway = object("example, gateway", "Deployment", "warmpath");
+        String mount =
+                gateway.at("/spec/template/spec/containers/0/volumeMounts")
+                        .valueStream()
+                        .filter(m -> m.path("name").asText().equals("models"))
+                        .map(m -> m.path("mountPath").asText() + "/")
+                        .findFirst()
+                        .orElseThrow();
+        Set<String> downloaded =
+                Pattern.compile("\\bQwen/(\\S+)")
+                        .matcher(object("example, models", "Job", "models").toString())
+                        .results()
+                        .map(m -> mount + m.group(1).replace(";", ""))
+                        .collect(Collectors.toSet());
+        Set<String> served = new TreeSet<>();
+        for (String name : List.of("sglang", "vllm")) {
+            JsonNode engine = engine(object(engines, "StatefulSet", name));
+            Stream.of("command", "args")
+                    .flatMap(list -> engine.path(list).valueStream())
+                    .map(word -> word.asText().replace("--model-path=", ""))
+                    .filter(word -> word.startsWith(mount))
+                    .forEach(served::add);
+            assertEquals("1", engine.at("/resources/limits").path("nvidia.com/gpu").asText());
+        }
+        assertEquals(2, served.size());
+        assertEquals(downloaded, served);
     }
 
     @Test

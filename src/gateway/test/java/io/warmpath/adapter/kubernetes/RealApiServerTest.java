@@ -72,6 +72,7 @@ class RealApiServerTest extends KubernetesSourceContract {
                         "v1", "/api/v1",
                         "apps/v1", "/apis/apps/v1",
                         "autoscaling/v2", "/apis/autoscaling/v2",
+                        "batch/v1", "/apis/batch/v1",
                         "networking.k8s.io/v1", "/apis/networking.k8s.io/v1",
                         "policy/v1", "/apis/policy/v1",
                         "rbac.authorization.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1");

@@ -227,7 +227,7 @@ class WorkersResourceTest {
                 "{\"url\":\"http://a\",\"block-size\":-1}    | must be a whole number from 0 to 65536",
                 "{\"url\":\"http://a\",\"dp_size\":1.5}      | must be a whole number from 0 to 1024",
                 "{\"url\":\"http://a\",\"id\":-1}            | The field id must be a whole number",
-                "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm or openai",
+                "{\"url\":\"http://a\",\"kind\":\"tgi\"}     | must be sglang, vllm, trtllm or openai",
                 "{\"url\":\"http://a\",\"models\":\"m\"}     | must be a list of strings",
                 "{\"url\":\"http://a\",\"events-bind\":true} | need an events-endpoint",
                 "{\"url\":\"http://a\",\"events-endpoint\":\"post\",\"replay-endpoint\":\"tcp://b:1\"} | takes neither",
@@ -299,6 +299,22 @@ class WorkersResourceTest {
                 .then()
                 .statusCode(202)
                 .body("vllm_mooncake_store.model_name", equalTo("Qwen3-8B"));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://c:1\",\"lmcache\":{\"instance_id\":\"c\"}}")
+                .post("/workers")
+                .then()
+                .statusCode(202)
+                .body("lmcache.instance_id", equalTo("c"))
+                .body("lmcache.chunk_size", equalTo(256))
+                .body("lmcache.hash_algorithm", equalTo("builtin"));
+        given().spec(api)
+                .contentType(ContentType.JSON)
+                .body("{\"url\":\"http://d:1\",\"lmcache\":{\"instance_id\":\"a b\"}}")
+                .post("/workers")
+                .then()
+                .statusCode(400)
+                .body("error.param", equalTo("lmcache.instance_id"));
     }
 
     @ParameterizedTest

@@ -23,8 +23,15 @@ class MessagesRequestTest {
     private static final String HI = "'messages':[{'role':'user','content':'Hi'}]";
 
     private static MessagesRequest.Translated translate(String members, boolean toCount) {
+        return translate(members, toCount, true);
+    }
+
+    private static MessagesRequest.Translated translate(
+            String members, boolean toCount, boolean laterSystem) {
         return MessagesRequest.translate(
-                Buffer.buffer(("{" + members + "}").replace('\'', '"')), toCount);
+                Buffer.buffer(("{" + members + "}").replace('\'', '"')),
+                toCount,
+                model -> laterSystem && model.equals("m"));
     }
 
     private static JsonNode chat(String members) throws Exception {
@@ -50,6 +57,42 @@ class MessagesRequestTest {
     void a_plain_chat_is_the_same_chat() throws Exception {
         assertEquals(
                 json("{'model':'m','max_tokens':5," + HI + "}"), chat(HI), "nothing else is added");
+    }
+
+    @Test
+    void later_system_messages_go_to_the_front_where_the_template_takes_none_behind_others()
+            throws Exception {
+        String asked =
+                "'messages':[{'role':'user','content':'Hi'},{'role':'system','content':[{'type':'text',"
+                        + "'text':'Be brief.'},{'type':'text','text':'x-anthropic-billing-header: 1'}]},"
+                        + "{'role':'assistant','content':'Hello'},{'role':'user','content':'Why?'},"
+                        + "{'role':'system','content':'Be kind.'}]";
+        String others =
+                "{'role':'user','content':'Hi'},{'role':'assistant','content':'Hello'},"
+                        + "{'role':'user','content':'Why?'}";
+        assertEquals(
+                json("[{'role':'system','content':'Be.\\nBe brief.\\nBe kind.'}," + others + "]"),
+                inFront("'system':'Be.'," + asked));
+        assertEquals(
+                json("[{'role':'system','content':'Be brief.\\nBe kind.'}," + others + "]"),
+                inFront(asked));
+        String first = asked.replaceFirst("\\[", "[{'role':'system','content':'Be.'},");
+        assertEquals(
+                json("[{'role':'system','content':'Be.\\nBe brief.\\nBe kind.'}," + others + "]"),
+                inFront(first));
+        assertEquals(
+                json(
+                        "[{'role':'system','content':'Be.'},{'role':'user','content':'Hi'},"
+                                + "{'role':'system','content':'Be brief.'},"
+                                + "{'role':'assistant','content':'Hello'},{'role':'user','content':'Why?'},"
+                                + "{'role':'system','content':'Be kind.'}]"),
+                chat("'system':'Be.'," + asked).get("messages"),
+                "where it takes them they stay");
+    }
+
+    private static JsonNode inFront(String members) throws Exception {
+        return JSON.readTree(translate(HEAD + members, false, false).chat().getBytes())
+                .get("messages");
     }
 
     @ParameterizedTest
@@ -268,7 +311,7 @@ class MessagesRequestTest {
         GatewayException behind =
                 assertThrows(
                         GatewayException.class,
-                        () -> MessagesRequest.translate(Buffer.buffer("{} x"), false));
+                        () -> MessagesRequest.translate(Buffer.buffer("{} x"), false, m -> true));
         assertEquals(400, behind.error().httpStatus());
     }
 

@@ -16,16 +16,9 @@ final class Attributes {
     private static final Set<String> TUPLE = Set.of("count", "index");
     private static final Set<String> INTEGER =
             Set.of(
-                    "as_integer_ratio",
-                    "bit_count",
-                    "bit_length",
-                    "conjugate",
-                    "denominator",
-                    "from_bytes",
-                    "imag",
-                    "numerator",
-                    "real",
-                    "to_bytes");
+                    ("as_integer_ratio bit_count bit_length conjugate denominator"
+                                    + " from_bytes imag numerator real to_bytes")
+                            .split(" ", -1));
     private static final Set<String> FLOAT =
             Set.of("as_integer_ratio", "conjugate", "fromhex", "hex", "imag", "is_integer", "real");
     private static final Set<String> GENERATOR =
@@ -35,48 +28,19 @@ final class Attributes {
     /** What every Python object has; hidden by the sandbox. */
     private static final Set<String> OBJECT =
             Set.of(
-                    "__class__",
-                    "__dir__",
-                    "__doc__",
-                    "__eq__",
-                    "__format__",
-                    "__hash__",
-                    "__init__",
-                    "__module__",
-                    "__ne__",
-                    "__new__",
-                    "__reduce__",
-                    "__repr__",
-                    "__setattr__",
-                    "__sizeof__",
-                    "__str__");
+                    ("__class__ __dir__ __doc__ __eq__ __format__ __hash__ __init__"
+                                    + " __module__ __ne__ __new__ __reduce__ __repr__ __setattr__"
+                                    + " __sizeof__ __str__")
+                            .split(" ", -1));
 
     /** Methods of Python's values that are not there yet; calls of them are refused at load. */
     static final Set<String> NOT_YET =
             Set.of(
-                    "casefold",
-                    "encode",
-                    "expandtabs",
-                    "format_map",
-                    "fromkeys",
-                    "isidentifier",
-                    "isnumeric",
-                    "isprintable",
-                    "istitle",
-                    "maketrans",
-                    "swapcase",
-                    "translate",
-                    "as_integer_ratio",
-                    "bit_count",
-                    "bit_length",
-                    "conjugate",
-                    "from_bytes",
-                    "to_bytes",
-                    "fromhex",
-                    "is_integer",
-                    "striptags",
-                    "unescape",
-                    "isdisjoint");
+                    ("casefold encode expandtabs format_map fromkeys isidentifier isnumeric"
+                                    + " isprintable istitle maketrans swapcase translate"
+                                    + " as_integer_ratio bit_count bit_length conjugate from_bytes"
+                                    + " to_bytes fromhex is_integer striptags unescape isdisjoint")
+                            .split(" ", -1));
 
     private Attributes() {}
 

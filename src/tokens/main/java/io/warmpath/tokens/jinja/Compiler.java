@@ -261,11 +261,8 @@ final class Compiler {
             Object next = it.next();
             if (next == null) {
                 throw TemplateException.failed(
-                        "not enough values to unpack (expected "
-                                + stores.size()
-                                + ", got "
-                                + i
-                                + ")");
+                        "not enough values to unpack (expected %s, got %s)"
+                                .formatted(stores.size(), i));
             }
             values.add(next);
         }

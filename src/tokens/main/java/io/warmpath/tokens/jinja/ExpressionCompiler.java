@@ -261,9 +261,7 @@ final class ExpressionCompiler {
         return e == null ? a -> None.NONE : of(e);
     }
 
-    /**
-     * @param caller the body of a call block, given on as the argument {@code caller}
-     */
+    /** {@code caller}: the body of a call block, given on as the argument {@code caller}. */
     Eval call(Ast.Call c, @Nullable Eval caller) {
         if (c.callee() instanceof Ast.Attribute at && Attributes.NOT_YET.contains(at.name())) {
             throw TemplateException.unsupported(c.line(), "the method " + at.name());
@@ -337,9 +335,7 @@ final class ExpressionCompiler {
         }
     }
 
-    /**
-     * @param of what it is applied to
-     */
+    /** {@code of}: what it is applied to. */
     Eval filter(Ast.Filter f, Eval of) {
         Filters.Filter filter = Filters.named(f.name());
         checkMapped(f);

@@ -19,20 +19,9 @@ final class Filters {
     /** Filters of Jinja's that no chat template uses; refused by name. */
     static final Set<String> REFUSED =
             Set.of(
-                    "attr",
-                    "batch",
-                    "filesizeformat",
-                    "groupby",
-                    "pprint",
-                    "random",
-                    "slice",
-                    "striptags",
-                    "truncate",
-                    "urlencode",
-                    "urlize",
-                    "wordcount",
-                    "wordwrap",
-                    "xmlattr");
+                    ("attr batch filesizeformat groupby pprint random slice striptags"
+                                    + " truncate urlencode urlize wordcount wordwrap xmlattr")
+                            .split(" ", -1));
 
     private static final Map<String, Filter> BY_NAME = new HashMap<>();
 

@@ -9,9 +9,8 @@ import java.util.Locale;
 
 /**
  * Cuts a template's source into tokens, with Jinja's rules for white space: trim_blocks and
- * lstrip_blocks on, the last newline of the source dropped, CR LF and CR taken as LF.
- *
- * <p>One use. Linear time.
+ * lstrip_blocks on, the last newline of the source dropped, CR LF and CR taken as LF. One use.
+ * Linear time.
  */
 final class Lexer {
     enum TokenType {

@@ -16,9 +16,7 @@ final class LoopContext {
     private @Nullable Object before;
     private @Nullable List<Object> changed;
 
-    /**
-     * @param over what knows its length, or {@code items} again
-     */
+    /** {@code over}: what knows its length, or {@code items} again. */
     LoopContext(Object over, PyIterator items, Run run) {
         this.over = over;
         this.items = items;

@@ -94,11 +94,8 @@ final class MacroValue implements Callable {
             values.add(new PyTuple(List.copyOf(given.subList(taken, given.size()))));
         } else if (given.size() > params.size()) {
             throw TemplateException.failed(
-                    "macro "
-                            + Repr.of(code.name())
-                            + " takes not more than "
-                            + params.size()
-                            + " argument(s)");
+                    "macro %s takes not more than %s argument(s)"
+                            .formatted(Repr.of(code.name()), params.size()));
         }
         StringBuilder out = new StringBuilder();
         run.enter();

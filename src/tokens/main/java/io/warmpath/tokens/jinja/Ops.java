@@ -146,13 +146,8 @@ final class Ops {
 
     private static TemplateException noOperator(String op, Object a, Object b) {
         return TemplateException.failed(
-                "unsupported operand type(s) for "
-                        + op
-                        + ": '"
-                        + Values.typeName(a)
-                        + "' and '"
-                        + Values.typeName(b)
-                        + "'");
+                "unsupported operand type(s) for %s: '%s' and '%s'"
+                        .formatted(op, Values.typeName(a), Values.typeName(b)));
     }
 
     /** {@code of[key]} as Python does it, without Jinja's ways round a failure. */

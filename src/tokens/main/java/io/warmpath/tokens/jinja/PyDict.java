@@ -7,10 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Python dict: keeps the order of its keys, takes 1, 1.0 and true for one key.
- *
- * <p>Grows and is then only read: templates cannot change one. Small ones are searched in order,
- * larger ones by hash.
+ * A Python dict: keeps the order of its keys, takes 1, 1.0 and true for one key. Grows and is then
+ * only read: templates cannot change one. Small ones are searched in order, larger ones by hash.
  */
 final class PyDict {
     private static final int SEARCHED = 8;

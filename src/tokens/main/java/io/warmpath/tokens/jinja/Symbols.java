@@ -9,10 +9,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names of one scope and where each gets its value from when the scope is entered.
- *
- * <p>The rules are Jinja's, quirks included: what a name means is decided for the scope as a whole,
- * not from statement to statement.
+ * The names of one scope and where each gets its value from when the scope is entered. The rules
+ * are Jinja's, quirks included: what a name means is decided for the scope as a whole, not from
+ * statement to statement.
  */
 final class Symbols {
     /** One body of code that runs with its own variables: the template, a macro, a call block. */
@@ -58,10 +57,7 @@ final class Symbols {
         NOTHING
     }
 
-    /**
-     * @param name of the variable, for CONTEXT
-     * @param of what is copied, for COPY
-     */
+    /** {@code name}: of the variable, for CONTEXT. {@code of}: what is copied, for COPY. */
     record Load(From from, String name, @Nullable Ref of) {}
 
     final Unit unit;

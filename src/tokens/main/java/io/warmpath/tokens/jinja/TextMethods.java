@@ -10,53 +10,14 @@ import org.jspecify.annotations.Nullable;
 final class TextMethods {
     static final Set<String> NAMES =
             Set.of(
-                    "capitalize",
-                    "casefold",
-                    "center",
-                    "count",
-                    "encode",
-                    "endswith",
-                    "expandtabs",
-                    "find",
-                    "format",
-                    "format_map",
-                    "index",
-                    "isalnum",
-                    "isalpha",
-                    "isascii",
-                    "isdecimal",
-                    "isdigit",
-                    "isidentifier",
-                    "islower",
-                    "isnumeric",
-                    "isprintable",
-                    "isspace",
-                    "istitle",
-                    "isupper",
-                    "join",
-                    "ljust",
-                    "lower",
-                    "lstrip",
-                    "maketrans",
-                    "partition",
-                    "removeprefix",
-                    "removesuffix",
-                    "replace",
-                    "rfind",
-                    "rindex",
-                    "rjust",
-                    "rpartition",
-                    "rsplit",
-                    "rstrip",
-                    "split",
-                    "splitlines",
-                    "startswith",
-                    "strip",
-                    "swapcase",
-                    "title",
-                    "translate",
-                    "upper",
-                    "zfill");
+                    ("capitalize casefold center count encode endswith expandtabs find format"
+                                    + " format_map index isalnum isalpha isascii isdecimal isdigit"
+                                    + " isidentifier islower isnumeric isprintable isspace istitle"
+                                    + " isupper join ljust lower lstrip maketrans partition"
+                                    + " removeprefix removesuffix replace rfind rindex rjust"
+                                    + " rpartition rsplit rstrip split splitlines startswith strip"
+                                    + " swapcase title translate upper zfill")
+                            .split(" ", -1));
 
     private final String s;
     private final boolean safe;

@@ -32,11 +32,8 @@ final class Undefined {
     /** An attribute that the sandbox hides. */
     static Undefined unsafe(Object of, String name) {
         return because(
-                "access to attribute "
-                        + Repr.of(name)
-                        + " of '"
-                        + Values.typeName(of)
-                        + "' object is unsafe.");
+                "access to attribute %s of '%s' object is unsafe."
+                        .formatted(Repr.of(name), Values.typeName(of)));
     }
 
     String message() {

@@ -8,9 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What Python does with any value: truth, text, equality, order, length, iteration, containment.
- *
- * <p>Values are String, Long, BigInteger, Double, Boolean, {@link None}, List (Python's list),
- * {@link PyDict} and the other types of this package; never null.
+ * Values are String, Long, BigInteger, Double, Boolean, {@link None}, List (Python's list), {@link
+ * PyDict} and the other types of this package; never null.
  */
 final class Values {
     private static final int MAX_DEPTH = 200;
@@ -197,13 +196,8 @@ final class Values {
             throw TemplateException.unsupported("comparing views of dicts");
         }
         throw TemplateException.failed(
-                "'"
-                        + op
-                        + "' not supported between instances of '"
-                        + typeName(a)
-                        + "' and '"
-                        + typeName(b)
-                        + "'");
+                "'%s' not supported between instances of '%s' and '%s'"
+                        .formatted(op, typeName(a), typeName(b)));
     }
 
     private static boolean ordered(String op, List<?> a, List<?> b, Run run) {

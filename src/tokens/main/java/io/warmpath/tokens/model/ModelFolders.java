@@ -12,9 +12,8 @@ import java.util.regex.Pattern;
 
 /**
  * Folders of this machine in which a model may lie that somebody else names: an absolute path, or a
- * model of a hub in the hub's cache ({@code models--ORG--NAME/snapshots/COMMIT}).
- *
- * <p>Immutable; any thread, looks at the disk.
+ * model of a hub in the hub's cache ({@code models--ORG--NAME/snapshots/COMMIT}). Immutable; any
+ * thread, looks at the disk.
  */
 public final class ModelFolders {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.-]{0,95}");
@@ -23,17 +22,13 @@ public final class ModelFolders {
 
     private final List<Path> caches;
 
-    /**
-     * @param caches of hubs, the first in which a model is counts
-     */
+    /** {@code caches}: of hubs, the first in which a model is counts. */
     public ModelFolders(List<Path> caches) {
         this.caches = List.copyOf(caches);
     }
 
     /**
-     * With the caches that Hugging Face's library would use here.
-     *
-     * @param env as of this process
+     * With the caches that Hugging Face's library would use here. {@code env}: as of this process.
      */
     public static ModelFolders of(Map<String, String> env, String home) {
         List<Path> caches = new ArrayList<>();

@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which model name gets which loaded tokenizer. What stands behind a name may be exchanged or
- * missing; names without any may get one later.
- *
- * <p>{@link #enter}: any thread, no lock. Loading and closing: any thread, one at a time.
+ * missing; names without any may get one later. {@link #enter}: any thread, no lock. Loading and
+ * closing: any thread, one at a time.
  */
 public final class ModelShelf {
     private static final Logger LOG = Logger.getLogger(ModelShelf.class);
@@ -209,9 +208,7 @@ public final class ModelShelf {
         load(slot -> !slot.seen.equals(slot.tried) && slot.seen.equals(before.get(slot)));
     }
 
-    /**
-     * @param due whether to load it, once {@link ModelSlot#seen} is new
-     */
+    /** {@code due}: whether to load it, once {@link ModelSlot#seen} is new. */
     private synchronized List<ReloadedModel> load(Predicate<ModelSlot> due) {
         if (closed) {
             return List.of();

@@ -4,9 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The place of one {@link ModelSource}: what of it is in service, and why its files are not, if
- * they are not.
- *
- * <p>{@link #model}: any thread. The rest belongs to whoever loads, one at a time.
+ * they are not. {@link #model}: any thread. The rest belongs to whoever loads, one at a time.
  */
 final class ModelSlot {
     final ModelSource source;

@@ -1,7 +1,7 @@
 package io.warmpath.tokens.model;
 
 import io.warmpath.tokens.template.ChatTemplate;
-import io.warmpath.tokens.template.MediaLengths;
+import io.warmpath.tokens.template.LearntMedia;
 import io.warmpath.tokens.text.AddedTokens;
 import io.warmpath.tokens.text.SegmentCache;
 import io.warmpath.tokens.text.SegmentedTokenizer;
@@ -11,10 +11,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One loaded tokenizer with its template and its remembered pieces, as prompts use it.
- *
- * <p>Any thread. Whoever uses it says so by {@link #enter} and {@link #leave}; the tokenizer is
- * closed when it has been retired and its last user has left.
+ * One loaded tokenizer with its template and its remembered pieces, as prompts use it. Any thread.
+ * Whoever uses it says so by {@link #enter} and {@link #leave}; the tokenizer is closed when it has
+ * been retired and its last user has left.
  */
 public final class ServedModel {
     public final LoadedModel loaded;
@@ -22,21 +21,21 @@ public final class ServedModel {
     public final @Nullable SegmentedTokenizer segmented;
     final @Nullable SegmentCache cache;
     public final @Nullable ChatTemplate template;
-    public final MediaLengths media;
+    public final LearntMedia media;
     public volatile boolean failing;
 
     /** Users, and one for its owner; 0: closed, for good. Shared by copies. */
     private final AtomicInteger holds;
 
     ServedModel(LoadedModel loaded, long cacheBytes, TokensCounters counters) {
-        this(loaded, cacheBytes, counters, new MediaLengths(), new AtomicInteger(1));
+        this(loaded, cacheBytes, counters, new LearntMedia(), new AtomicInteger(1));
     }
 
     private ServedModel(
             LoadedModel loaded,
             long cacheBytes,
             TokensCounters counters,
-            MediaLengths media,
+            LearntMedia media,
             AtomicInteger holds) {
         this.loaded = loaded;
         this.media = media;

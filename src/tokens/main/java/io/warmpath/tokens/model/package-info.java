@@ -1,5 +1,3 @@
 /** Models: where their files are, loaded once, loaded again when they change. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.tokens.model;
-
-import org.jspecify.annotations.NullMarked;

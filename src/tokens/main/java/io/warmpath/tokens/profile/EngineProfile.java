@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How one kind of engine turns a chat request into what its template gets. The same messages give
  * different texts on different engines, so each profile is written for one version of its engine.
- *
- * <p>Pure; any thread.
+ * Pure; any thread.
  */
 public enum EngineProfile {
     VLLM("0.33") {
@@ -108,9 +107,7 @@ public enum EngineProfile {
                         || !Character.isDigit(said.charAt(version.length())));
     }
 
-    /**
-     * @throws NotRendered with the answer, when there is no input
-     */
+    /** Throws {@link NotRendered} with the answer, when there is no input. */
     abstract TemplateInput normalised(ChatRequest chat, Template template);
 
     /**

@@ -20,11 +20,7 @@ public sealed interface EnginePrompt {
         }
     }
 
-    /**
-     * The engine refuses it with 400.
-     *
-     * @param path of the member, {@code messages[0].content}
-     */
+    /** The engine refuses it with 400. {@code path}: of the member, {@code messages[0].content}. */
     record Invalid(String path, String message) implements EnginePrompt {}
 
     /** The engine may take it, but what it makes of it is not known here. */

@@ -4,6 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -16,18 +18,39 @@ import org.jspecify.annotations.Nullable;
  * @param given the client has said the name itself ({@code uuid})
  * @param look what the number of its tokens depends on, as far as that can be seen: {@code image
  *     640x480}; null: it cannot
+ * @param content what is there, with the options that stand beside it; null where it lies elsewhere
  */
-public record Medium(String kind, @Nullable String name, boolean given, @Nullable String look) {
+public record Medium(
+        String kind,
+        @Nullable String name,
+        boolean given,
+        @Nullable String look,
+        @Nullable String content) {
     static Medium of(Map<?, ?> part) {
         String type = String.valueOf(part.get("type"));
         String kind = kind(type);
         String data = kind.isEmpty() ? null : data(part, type);
         String look = kind.equals("image") && data != null ? ImageSize.of(data) : null;
+        String hash = data == null ? null : hash(data);
+        String content = hash == null ? null : hash + options(part, type);
         if (part.containsKey("uuid")) {
             String name = part.get("uuid") instanceof String text ? text : null;
-            return new Medium(kind, name, true, look);
+            return new Medium(kind, name, true, look, content);
         }
-        return new Medium(kind, data == null ? null : hash(data), false, look);
+        return new Medium(kind, hash, false, look, content);
+    }
+
+    /** Such as {@code detail}: engines may make other pixels of the same file by them. */
+    private static String options(Map<?, ?> part, String type) {
+        Map<Object, Object> more = new LinkedHashMap<>(part);
+        more.keySet().removeAll(List.of("type", "uuid"));
+        Object value = more.remove(type.equals("input_image") ? "image_url" : type);
+        if (value instanceof Map<?, ?> map) {
+            map.forEach(more::putIfAbsent);
+        }
+        more.keySet().removeAll(List.of("url", "data", "format"));
+        more.remove("detail", "auto");
+        return more.isEmpty() ? "" : more.toString();
     }
 
     static String kind(String type) {

@@ -129,12 +129,24 @@ final class SglangProfile {
         }
         List<Map<String, Object>> changed = new ArrayList<>(parts.size());
         for (int i = 0; i < parts.size(); i++) {
-            Map<String, Object> part = part(path + "[" + i + "]", parts.get(i), assistant);
+            Map<String, Object> part =
+                    parts.get(i) instanceof ChatMedia.Part medium
+                            ? medium(medium.kind())
+                            : part(path + "[" + i + "]", parts.get(i), assistant);
             if (part != null) {
                 changed.add(part);
             }
         }
         return facts.sglangParts() ? changed : joined(changed);
+    }
+
+    private Map<String, Object> medium(String kind) {
+        if (!facts.sglangParts() || !kind.equals("image")) {
+            throw NotRendered.unpredictable("media where the template wants texts");
+        }
+        Map<String, Object> part = new LinkedHashMap<>(2);
+        part.put("type", kind);
+        return part;
     }
 
     private static String joined(List<?> parts) {

@@ -13,17 +13,9 @@ import org.jspecify.annotations.Nullable;
  * What vLLM 0.33 does. A message is built anew from the members it knows, in its own order;
  * contents become lists of parts or texts, by what the template loops over. One per request.
  */
-final class VllmProfile {
+record VllmProfile(ChatRequest chat, TemplateFacts facts) {
     private static final String SYSTEM = "system";
     private static final String DEVELOPER = "developer";
-
-    private final ChatRequest chat;
-    private final TemplateFacts facts;
-
-    VllmProfile(ChatRequest chat, TemplateFacts facts) {
-        this.chat = chat;
-        this.facts = facts;
-    }
 
     TemplateInput normalised() {
         if (chat.continueFinalMessage() && Boolean.TRUE.equals(chat.addGenerationPrompt())) {

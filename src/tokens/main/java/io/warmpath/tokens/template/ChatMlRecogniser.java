@@ -10,12 +10,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells whether a model's chat template (Jinja source) says exactly what a {@link ChatMlTemplate}
- * says, and with which literals.
- *
- * <p>The template is cut into text, expressions and statements with the engines' white-space rules
- * (trim_blocks, lstrip_blocks). Only the statements of the linear form are known; a template with
- * any other (tools, thinking, macros) is not recognised. That keeps the answer certain: a
- * recognised template renders the same text for every conversation without tools.
+ * says, and with which literals. The template is cut into text, expressions and statements with the
+ * engines' white-space rules (trim_blocks, lstrip_blocks). Only the statements of the linear form
+ * are known; a template with any other (tools, thinking, macros) is not recognised. That keeps the
+ * answer certain: a recognised template renders the same text for every conversation without tools.
  */
 public final class ChatMlRecogniser {
     private static final String EACH_MESSAGE = "for message in messages";

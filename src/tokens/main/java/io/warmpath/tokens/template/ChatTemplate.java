@@ -6,10 +6,8 @@ import io.warmpath.tokens.profile.EnginePrompt;
 import io.warmpath.tokens.profile.Placeholders;
 
 /**
- * Chats to the text that an engine tokenises.
- *
- * <p>Stateless; any thread. What is not sure to be the engine's exact text is no text: wrong tokens
- * would look like a cold cache for ever.
+ * Chats to the text that an engine tokenises. Stateless; any thread. What is not sure to be the
+ * engine's exact text is no text: wrong tokens would look like a cold cache for ever.
  */
 public interface ChatTemplate {
     /** For a chat of roles and texts alone. */

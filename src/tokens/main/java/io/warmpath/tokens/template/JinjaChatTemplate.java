@@ -14,9 +14,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Any chat template that {@link Template} can load, with what engines do to chats before it.
- *
- * <p>Models whose prompts an engine makes by code are refused for that engine.
+ * Any chat template that {@link Template} can load, with what engines do to chats before it. Models
+ * whose prompts an engine makes by code are refused for that engine.
  */
 public final class JinjaChatTemplate implements ChatTemplate {
     /** Rendered on an event loop up to here; some microseconds each. */

@@ -70,7 +70,7 @@ public sealed interface PromptInput {
 
         private final Supplier<int[]> places;
         private volatile Map<EngineProfile, String> beginnings = Map.of();
-        private volatile Map<EngineProfile, MediaLengths.Lesson> lessons = Map.of();
+        private volatile Map<EngineProfile, LearntMedia.Lesson> lessons = Map.of();
         private volatile int[] writable = NOWHERE;
         private volatile List<Medium> media = List.of();
 
@@ -116,7 +116,7 @@ public sealed interface PromptInput {
         }
 
         /** What is to be learnt from the answer. */
-        public void lesson(EngineProfile engine, MediaLengths.Lesson lesson) {
+        public void lesson(EngineProfile engine, LearntMedia.Lesson lesson) {
             lessons = with(lessons, engine, lesson);
         }
 
@@ -129,7 +129,7 @@ public sealed interface PromptInput {
         }
 
         /** Null: nothing. */
-        public MediaLengths.@Nullable Lesson lesson(EngineProfile engine) {
+        public LearntMedia.@Nullable Lesson lesson(EngineProfile engine) {
             return lessons.get(engine);
         }
 

@@ -179,9 +179,7 @@ public final class TextChunks {
             cut();
         }
 
-        /**
-         * @param others role and content may be among them
-         */
+        /** {@code others}: role and content may be among them. */
         void message(@Nullable Object role, @Nullable Object content, Map<?, ?> others) {
             value("message");
             value(role);

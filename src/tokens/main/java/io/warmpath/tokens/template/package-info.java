@@ -1,5 +1,3 @@
 /** Chat to text: templates, and what a continuation adds. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.tokens.template;
-
-import org.jspecify.annotations.NullMarked;

@@ -5,10 +5,9 @@ import java.util.Map;
 
 /**
  * Finds a model's added tokens in a text: at each place the leftmost, and of those the longest, as
- * tokenizers do before anything else.
- *
- * <p>What stands between two found tokens is tokenised on its own by every engine, so its ids
- * depend on nothing else. Immutable; any thread. Time: about one comparison per character.
+ * tokenizers do before anything else. What stands between two found tokens is tokenised on its own
+ * by every engine, so its ids depend on nothing else. Immutable; any thread. Time: about one
+ * comparison per character.
  */
 public final class AddedTokens {
     /** Receives the pieces of a text in order; empty pieces of text are left out. */

@@ -6,9 +6,8 @@ import java.util.List;
 
 /**
  * What a byte-level byte-pair tokenizer is made of: filled by whoever reads the model's file, read
- * by whoever runs it.
- *
- * <p>One thread at a time. Tokens are bytes here, not the letters that stand for bytes in a file.
+ * by whoever runs it. One thread at a time. Tokens are bytes here, not the letters that stand for
+ * bytes in a file.
  */
 public final class BpeParts {
     /** How text is cut into words, by the models that do so. */

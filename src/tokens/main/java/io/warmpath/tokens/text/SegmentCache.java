@@ -7,12 +7,10 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Token ids of pieces of text that were tokenised before, bounded by bytes.
- *
- * <p>Any thread. {@link #get} takes no lock. A key is the whole text, compared as a whole, so a
- * hash collision costs time and never a wrong answer. Eviction is second chance (clock): a piece
- * that was read since it was last looked at survives one round. The arrays given out are the
- * cache's own: read only.
+ * Token ids of pieces of text that were tokenised before, bounded by bytes. Any thread. {@link
+ * #get} takes no lock. A key is the whole text, compared as a whole, so a hash collision costs time
+ * and never a wrong answer. Eviction is second chance (clock): a piece that was read since it was
+ * last looked at survives one round. The arrays given out are the cache's own: read only.
  */
 public final class SegmentCache {
     /** Entry, String and array headers, map node and table slot, queue slot. */

@@ -7,13 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tokenises a text piece by piece and remembers the pieces, so that a conversation that grows costs
- * only its new messages.
- *
- * <p>Exact, not approximate: a tokenizer cuts the text at its added tokens before it does anything
- * else and works on each piece alone. For which tokenizers that holds is decided where the file is
- * read ({@link LoadedModel#splitOn}); the others are never wrapped in this class.
- *
- * <p>Any thread. Two requests that miss on the same piece at once both tokenise it.
+ * only its new messages. Exact, not approximate: a tokenizer cuts the text at its added tokens
+ * before it does anything else and works on each piece alone. For which tokenizers that holds is
+ * decided where the file is read ({@link LoadedModel#splitOn}); the others are never wrapped in
+ * this class. Any thread. Two requests that miss on the same piece at once both tokenise it.
  */
 public final class SegmentedTokenizer implements TextTokenizer {
     private final TextTokenizer whole;

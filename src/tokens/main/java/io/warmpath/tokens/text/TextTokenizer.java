@@ -3,11 +3,9 @@ package io.warmpath.tokens.text;
 import java.util.Optional;
 
 /**
- * Text to the token ids of one model.
- *
- * <p>{@link #encode} may be called by any number of threads at once; it costs microseconds per
- * hundred characters and must not run on an event loop unless the text is known to be short. After
- * {@link #close} it throws.
+ * Text to the token ids of one model. {@link #encode} may be called by any number of threads at
+ * once; it costs microseconds per hundred characters and must not run on an event loop unless the
+ * text is known to be short. After {@link #close} it throws.
  */
 public interface TextTokenizer extends AutoCloseable {
     /**

@@ -1,5 +1,3 @@
 /** Text to token ids: byte-pair encoding, added tokens, segments that are known already. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.tokens.text;
-
-import org.jspecify.annotations.NullMarked;

@@ -21,6 +21,9 @@ class ChatMediaTest {
             "{% for message in messages %}<{{ message.role }}>{{ message.content | trim }}</>"
                     + "{% endfor %}";
 
+    private static final String TYPES =
+            "{% for message in messages %}{% for content in message.content %}"
+                    + "{{ content.text or '[' ~ content.type ~ ']' }}{% endfor %}{% endfor %}";
     private static final String CHAT =
             "{'messages': [{'role': 'system', 'content': 's'}, {'role': 'user', 'content': [{'type':"
                     + " 'text', 'text': 'before '}, {'type': 'image_url', 'image_url': {'url': 'u'}},"
@@ -67,18 +70,35 @@ class ChatMediaTest {
 
     @Test
     void vllm_hands_media_to_templates_that_want_parts() {
-        String template =
-                "{% for message in messages %}{% for content in message.content %}"
-                        + "{{ content.text or '[' ~ content.type ~ ']' }}{% endfor %}{% endfor %}";
         ChatRequest chat = media(Chats.request(CHAT)).inPlace();
         assertEquals(
                 new EnginePrompt.Text("sbefore [image]after[image][audio]"),
-                Chats.render(EngineProfile.VLLM, template, chat));
+                Chats.render(EngineProfile.VLLM, TYPES, chat));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.VLLM, TEXT, chat));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class,
                 Chats.render(EngineProfile.VLLM, TEXT, Chats.request(CHAT)));
+    }
+
+    @Test
+    void sglang_hands_images_alone_to_such_templates() {
+        ChatRequest image =
+                media(
+                                Chats.request(
+                                        "{'messages': [{'role': 'user', 'content': [{'type':"
+                                                + " 'image_url'}, {'type': 'text', 'text':"
+                                                + " 'a'}]}]}"))
+                        .inPlace();
+        assertEquals(
+                new EnginePrompt.Text("[image]a"),
+                Chats.render(EngineProfile.SGLANG, TYPES, image));
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.SGLANG, TEXT, image));
+        assertInstanceOf(
+                EnginePrompt.Unpredictable.class,
+                Chats.render(
+                        EngineProfile.SGLANG, TYPES, media(Chats.request(CHAT)).inPlace()));
     }
 
     private static Medium medium(String part) {
@@ -100,10 +120,16 @@ class ChatMediaTest {
         assertNotEquals(one.name(), medium(image.formatted(png + "A")).name());
         assertNull(medium(image.formatted("http://127.0.0.1/a.png")).name());
         assertEquals(
-                new Medium("image", "mine", true, null),
+                new Medium("image", "mine", true, null, null),
                 medium(
                         "{'type': 'image_url', 'uuid': 'mine', 'image_url': {'url':"
                                 + " 'http://127.0.0.1/a.png'}}"));
+        Medium named = medium(image.formatted(png).replace("'image_url', ", "'image_url', 'uuid': 'a', "));
+        assertEquals(one.content(), named.content());
+        assertEquals(one.content(), medium(image.formatted(png + "', 'detail': 'auto")).content());
+        Medium rough = medium(image.formatted(png + "', 'detail': 'low"));
+        assertEquals(one.name(), rough.name());
+        assertNotEquals(one.content(), rough.content());
         assertNotNull(
                 medium("{'type': 'input_audio', 'input_audio': {'data': 'AA', 'format': 'wav'}}")
                         .name());

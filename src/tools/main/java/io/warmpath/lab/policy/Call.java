@@ -14,9 +14,7 @@ public final class Call extends Job {
     private final @Nullable Call whole;
     private int cachedElsewhere = -1;
 
-    /**
-     * @param number in its workload, from 0
-     */
+    /** {@code number}: in its workload, from 0. */
     public Call(int number, int[] blocks, int prompt, int answer, int blockTokens) {
         this(number, blocks, prompt, answer, blockTokens, null);
     }

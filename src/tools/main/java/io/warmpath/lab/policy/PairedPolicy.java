@@ -26,9 +26,7 @@ final class PairedPolicy extends Policy {
         /** llm-d's sample: 16 tokens that are not cached. */
         Gate LLM_D = (call, cached) -> call.promptTokens() - cached >= 16;
 
-        /**
-         * @param cached prompt tokens at the engine that decodes
-         */
+        /** {@code cached}: prompt tokens at the engine that decodes. */
         boolean splits(Call call, int cached);
     }
 

@@ -9,10 +9,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses an engine for each request. One thread, one run.
- *
- * <p>A new rule extends this and gets a line in {@link PolicyCatalog}. What it may look at is up to
- * it: an honest one keeps to what a router of its kind can know.
+ * Chooses an engine for each request. One thread, one run. A new rule extends this and gets a line
+ * in {@link PolicyCatalog}. What it may look at is up to it: an honest one keeps to what a router
+ * of its kind can know.
  */
 public abstract class Policy implements AutoCloseable {
     private final BitSet gone = new BitSet();

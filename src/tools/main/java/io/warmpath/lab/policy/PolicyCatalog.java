@@ -34,9 +34,7 @@ public final class PolicyCatalog {
         NAIVE
     }
 
-    /**
-     * @param about in a few words
-     */
+    /** {@code about}: in a few words. */
     public record Named(
             String name, Kind kind, String about, Memory memory, Function<World, Policy> make) {
         Named(String name, Kind kind, String about, Function<World, Policy> make) {
@@ -254,9 +252,7 @@ public final class PolicyCatalog {
         return priors(m, 1);
     }
 
-    /**
-     * @param wrong by which all times are too long, above 0
-     */
+    /** {@code wrong}: by which all times are too long, above 0. */
     private static LatencyPriors priors(EngineModel m, double wrong) {
         return new LatencyPriors(
                 wrong * (m.stepMillis() + m.weightsMillis()),

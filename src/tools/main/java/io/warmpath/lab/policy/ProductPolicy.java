@@ -70,9 +70,7 @@ final class ProductPolicy extends Policy {
         this(world, options, null);
     }
 
-    /**
-     * @param halves null: each engine does whole requests
-     */
+    /** {@code halves}: null: each engine does whole requests. */
     ProductPolicy(World world, RouterOptions options, @Nullable Halves halves) {
         this.world = world;
         this.halves = halves;

@@ -8,11 +8,10 @@ import io.warmpath.prefix.Tier;
 import java.util.Arrays;
 
 /**
- * Prompts of the lab as the product's types.
- *
- * <p>A block of the lab is one number. The index therefore sees blocks of one token, that number,
- * and its answer is handed on in blocks of the engines' size: the same depths, without writing
- * thousands of made-up tokens for each prompt only to hash them.
+ * Prompts of the lab as the product's types. A block of the lab is one number. The index therefore
+ * sees blocks of one token, that number, and its answer is handed on in blocks of the engines'
+ * size: the same depths, without writing thousands of made-up tokens for each prompt only to hash
+ * them.
  */
 final class Prompts {
     private static final long SEED = 0x6c61_6221L;

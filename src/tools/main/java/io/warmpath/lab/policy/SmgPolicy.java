@@ -1,7 +1,8 @@
 package io.warmpath.lab.policy;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.Arrays;
-import java.util.Locale;
 
 /**
  * The cache-aware rule of the SGLang gateways: the engine that got this prefix last, if that is
@@ -58,8 +59,7 @@ final class SmgPolicy extends Policy {
         }
         because(
                 call,
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "%.2f of the prompt was sent somewhere before: %s",
                         share,
                         overloaded

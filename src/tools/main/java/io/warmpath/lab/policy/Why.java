@@ -16,10 +16,7 @@ public final class Why {
     private final Map<Integer, Map<String, double[]>> terms = new HashMap<>();
     private final Map<Integer, String> reasons = new HashMap<>();
 
-    /**
-     * @param wanted numbers of requests
-     * @param engines that there will be at most
-     */
+    /** {@code wanted}: numbers of requests. {@code engines}: that there will be at most. */
     public Why(BitSet wanted, int engines) {
         this.wanted = (BitSet) wanted.clone();
         this.engines = engines;

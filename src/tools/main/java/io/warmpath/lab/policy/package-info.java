@@ -1,5 +1,3 @@
 /** Rules that choose an engine: ours, those of other routers, and references. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.lab.policy;
-
-import org.jspecify.annotations.NullMarked;

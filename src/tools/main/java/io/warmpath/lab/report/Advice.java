@@ -1,5 +1,7 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -7,7 +9,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
@@ -59,7 +60,7 @@ public final class Advice {
         String best = have;
         for (String policy : others) {
             Paired change = against(policy, have);
-            out.append(String.format(Locale.ROOT, "  %-10s %s", policy, percent(change)));
+            out.append(plain("  %-10s %s", policy, percent(change)));
             out.append(change.isWithinSpread() ? ", within the spread over seeds\n" : "\n");
             best = isBetter(against(policy, best)) ? policy : best;
         }
@@ -69,16 +70,9 @@ public final class Advice {
 
     /** The gain is in a comment, so that all of it can be pasted. */
     private String set(String best) {
-        return "# "
-                + percent(against(best, have))
-                + " "
-                + goalName
-                + " against "
-                + have
-                + ", "
-                + seeds()
-                + "\n"
-                + snippets.get(best);
+        return "# %s %s against %s, %s\n%s"
+                .formatted(
+                        percent(against(best, have)), goalName, have, seeds(), snippets.get(best));
     }
 
     /** Why what gained most is not enough. */
@@ -94,19 +88,8 @@ public final class Advice {
                                 : gain.isWithinSpread()
                                         ? "which is within the spread over seeds"
                                         : "which is less than 1 %";
-        return "keep "
-                + have
-                + ": the best of the others, "
-                + most
-                + ", changes "
-                + goalName
-                + " by "
-                + percent(gain)
-                + " ("
-                + seeds()
-                + "), "
-                + why
-                + ".\n";
+        return "keep %s: the best of the others, %s, changes %s by %s (%s), %s.\n"
+                .formatted(have, most, goalName, percent(gain), seeds(), why);
     }
 
     private static boolean isBetter(Paired change) {
@@ -119,10 +102,10 @@ public final class Advice {
     }
 
     private static String percent(Paired change) {
-        String mean = String.format(Locale.ROOT, "%+.1f %%", change.percent());
+        String mean = plain("%+.1f %%", change.percent());
         return Double.isNaN(change.half())
                 ? mean
-                : mean + String.format(Locale.ROOT, " +- %.1f %%", 100 * change.half());
+                : mean + plain(" +- %.1f %%", 100 * change.half());
     }
 
     /** Logarithms of the goal by seed, a mean over scenarios and loads. */

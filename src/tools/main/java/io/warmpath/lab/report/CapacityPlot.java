@@ -1,19 +1,18 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Capacity;
 import io.warmpath.plot.Bars;
 import io.warmpath.plot.Svg;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** Capacities as a file of SVG: a panel per scenario, a bar per policy. Stateless. */
 public final class CapacityPlot {
     private CapacityPlot() {}
 
-    /**
-     * @param found at least one
-     */
+    /** {@code found}: at least one. */
     public static String of(List<Capacity> found) {
         Bars bars = new Bars(found.stream().map(Capacity::policy).distinct().toList());
         for (String scenario : found.stream().map(Capacity::scenario).distinct().toList()) {
@@ -31,12 +30,9 @@ public final class CapacityPlot {
         double low = CapacityTable.lowest(of);
         double high = CapacityTable.highest(of);
         String note =
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "%.2f to %.2f over seeds; %s binds",
-                        low,
-                        high,
-                        CapacityTable.bound(of.getFirst().binds()));
+                        low, high, CapacityTable.bound(of.getFirst().binds()));
         return new Bars.Bar(of.getFirst().policy(), low, CapacityTable.mean(of), high, note);
     }
 }

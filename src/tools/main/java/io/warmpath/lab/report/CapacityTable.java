@@ -1,5 +1,7 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Capacity;
 import io.warmpath.lab.Limits;
 import io.warmpath.lab.policy.PolicyCatalog;
@@ -27,18 +29,8 @@ public final class CapacityTable {
             Map<String, List<Capacity>> policies = policies(found, scenario);
             out.append(scenario).append(": ").append(limits(policies)).append('\n');
             out.append(
-                    String.format(
-                            Locale.ROOT,
-                            "  %-16s %10s %15s %13s %12s %8s %8s %8s %8s%n",
-                            "policy",
-                            "requests/s",
-                            "over seeds",
-                            "/ " + BASE,
-                            "/ best peer",
-                            "binds",
-                            "ttft ms",
-                            "itl ms",
-                            "rate"));
+                    "  policy           requests/s      over seeds / round-robin  / best peer"
+                            + "    binds  ttft ms   itl ms     rate\n");
             double base = policies.containsKey(BASE) ? mean(policies.get(BASE)) : Double.NaN;
             double peer =
                     policies.entrySet().stream()
@@ -89,12 +81,9 @@ public final class CapacityTable {
     /** What all of a scenario keep, in words. */
     static String limits(Map<String, List<Capacity>> policies) {
         Limits l = policies.values().iterator().next().getFirst().limits();
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "p%d TTFT < %s s, ITL < %s ms",
-                l.percentile(),
-                number(l.ttft() / 1000),
-                number(l.itl()));
+                l.percentile(), number(l.ttft() / 1000), number(l.itl()));
     }
 
     /** Requests a second, over seeds. */
@@ -117,14 +106,11 @@ public final class CapacityTable {
     }
 
     private static String line(String policy, List<Capacity> of, double base, double peer) {
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "  %-16s %10.2f %15s %13s %12s %8s %8.0f %8.1f %8.3f%n",
                 policy,
                 mean(of),
-                of.size() == 1
-                        ? ""
-                        : String.format(Locale.ROOT, "%.2f to %.2f", lowest(of), highest(of)),
+                of.size() == 1 ? "" : plain("%.2f to %.2f", lowest(of), highest(of)),
                 ratio(mean(of) / base),
                 ratio(mean(of) / peer),
                 of.stream().map(c -> bound(c.binds())).distinct().collect(Collectors.joining(",")),
@@ -146,8 +132,7 @@ public final class CapacityTable {
         }
         return unseen <= TOLERATED
                 ? ""
-                : String.format(
-                        Locale.ROOT,
+                : plain(
                         "  short: an overload of %.0f %% would not be seen; a longer workload"
                                 + " shows it%n",
                         100 * unseen);
@@ -159,12 +144,10 @@ public final class CapacityTable {
 
     /** Empty: nothing to compare with, or it carries nothing. */
     private static String ratio(double value) {
-        return Double.isFinite(value) ? String.format(Locale.ROOT, "%.2f", value) : "";
+        return Double.isFinite(value) ? plain("%.2f", value) : "";
     }
 
     private static String number(double value) {
-        return value == Math.rint(value)
-                ? String.format(Locale.ROOT, "%.0f", value)
-                : String.valueOf(value);
+        return value == Math.rint(value) ? plain("%.0f", value) : String.valueOf(value);
     }
 }

@@ -1,5 +1,7 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
@@ -8,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -21,23 +22,15 @@ public final class Comparison {
 
     private Comparison() {}
 
-    /**
-     * @throws IllegalArgumentException when the files have no run in common
-     */
+    /** Throws {@link IllegalArgumentException} when the files have no run in common. */
     public static String of(Path a, Path b) throws IOException {
         Map<String, Map<Long, Double>> before = read(a);
         Map<String, Map<Long, Double>> after = read(b);
         StringBuilder out = new StringBuilder();
         out.append(
-                String.format(
-                        Locale.ROOT,
+                plain(
                         "%-34s %9s %9s %8s %8s  %s%n",
-                        "scenario, policy, load",
-                        "A ms",
-                        "B ms",
-                        "change",
-                        "+-",
-                        ""));
+                        "scenario, policy, load", "A ms", "B ms", "change", "+-", ""));
         int lines = 0;
         for (Map.Entry<String, Map<Long, Double>> e : before.entrySet()) {
             Map<Long, Double> other = after.getOrDefault(e.getKey(), Map.of());
@@ -73,14 +66,13 @@ public final class Comparison {
                         : change.isWithinSpread()
                                 ? "within the spread"
                                 : change.mean() < 0 ? "B is faster" : "B is slower";
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "%-34s %9.1f %9.1f %+7.1f%% %8s  %s%n",
                 name,
                 meanA,
                 meanB,
                 change.percent(),
-                n < 2 ? "" : String.format(Locale.ROOT, "%.1f%%", 100 * change.half()),
+                n < 2 ? "" : plain("%.1f%%", 100 * change.half()),
                 verdict);
     }
 

@@ -1,10 +1,11 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
@@ -37,101 +38,37 @@ public final class ComplaintTable {
         }
     }
 
+    /** What shows a complaint, with its unit. */
+    private record Measure(String words, ToDoubleFunction<Result> value) {
+        static final Measure BUSIEST = new Measure("busiest, %", r -> 100 * r.mostShare());
+        static final Measure FIRST = new Measure("first token, ms", r -> r.ttft().mean());
+        static final Measure HITS = new Measure("hits, %", r -> 100 * r.hitRate());
+        static final Measure SENT_THERE = new Measure("sent there", r -> r.sent().get(1));
+    }
+
     public static final List<Complaint> ALL =
             List.of(
-                    less(
-                            "equal-scores",
-                            "first-of-equals",
-                            "busiest, %",
-                            0.3,
-                            ComplaintTable::busiest),
-                    less(
-                            "idle-faster",
-                            "first-of-equals",
-                            "busiest, %",
-                            0.3,
-                            ComplaintTable::busiest),
-                    less(
-                            "idle-unequal",
-                            "round-robin",
-                            "first token, ms",
-                            1.03,
-                            ComplaintTable::first),
-                    more("idle-documents", "first-of-equals", "hits, %", 1.3, ComplaintTable::hits),
-                    less("bursts", "late-count", "first token, ms", 0.33, ComplaintTable::first),
-                    less(
-                            "system-prompt",
-                            "longest-prefix",
-                            "first token, ms",
-                            0.02,
-                            ComplaintTable::first),
-                    less(
-                            "new-worker",
-                            "longest-prefix",
-                            "first token, ms",
-                            0.05,
-                            ComplaintTable::first),
-                    less(
-                            "new-worker-later",
-                            "longest-prefix",
-                            "first token, ms",
-                            0.05,
-                            ComplaintTable::first),
-                    less("unequal", "round-robin", "first token, ms", 0.1, ComplaintTable::first),
-                    more("imbalance", "drops-affinity", "hits, %", 1.3, ComplaintTable::hits),
-                    less(
-                            "imbalance",
-                            "drops-affinity",
-                            "first token, ms",
-                            0.5,
-                            ComplaintTable::first),
-                    less(
-                            "stuck-worker",
-                            "smallest-cache",
-                            "sent there",
-                            0.02,
-                            r -> r.sent().get(1)),
-                    less(
-                            "quarter-shared",
-                            "longest-prefix",
-                            "first token, ms",
-                            0.67,
-                            ComplaintTable::first),
-                    less(
-                            "quarter-shared",
-                            "round-robin",
-                            "first token, ms",
-                            1.03,
-                            ComplaintTable::first));
+                    less("equal-scores", "first-of-equals", Measure.BUSIEST, 0.3),
+                    less("idle-faster", "first-of-equals", Measure.BUSIEST, 0.3),
+                    less("idle-unequal", "round-robin", Measure.FIRST, 1.03),
+                    more("idle-documents", "first-of-equals", Measure.HITS, 1.3),
+                    less("bursts", "late-count", Measure.FIRST, 0.33),
+                    less("system-prompt", "longest-prefix", Measure.FIRST, 0.02),
+                    less("new-worker", "longest-prefix", Measure.FIRST, 0.05),
+                    less("new-worker-later", "longest-prefix", Measure.FIRST, 0.05),
+                    less("unequal", "round-robin", Measure.FIRST, 0.1),
+                    more("imbalance", "drops-affinity", Measure.HITS, 1.3),
+                    less("imbalance", "drops-affinity", Measure.FIRST, 0.5),
+                    less("stuck-worker", "smallest-cache", Measure.SENT_THERE, 0.02),
+                    less("quarter-shared", "longest-prefix", Measure.FIRST, 0.67),
+                    less("quarter-shared", "round-robin", Measure.FIRST, 1.03));
 
-    private static double first(Result r) {
-        return r.ttft().mean();
+    private static Complaint less(String scenario, String naive, Measure by, double most) {
+        return new Complaint(scenario, naive, by.words, false, most, by.value);
     }
 
-    private static double busiest(Result r) {
-        return 100 * r.mostShare();
-    }
-
-    private static double hits(Result r) {
-        return 100 * r.hitRate();
-    }
-
-    private static Complaint less(
-            String scenario,
-            String naive,
-            String measure,
-            double most,
-            ToDoubleFunction<Result> v) {
-        return new Complaint(scenario, naive, measure, false, most, v);
-    }
-
-    private static Complaint more(
-            String scenario,
-            String naive,
-            String measure,
-            double least,
-            ToDoubleFunction<Result> v) {
-        return new Complaint(scenario, naive, measure, true, least, v);
+    private static Complaint more(String scenario, String naive, Measure by, double least) {
+        return new Complaint(scenario, naive, by.words, true, least, by.value);
     }
 
     /** Complaints whose runs are all there, as Markdown; a ratio beyond its mark has a star. */
@@ -155,17 +92,10 @@ public final class ComplaintTable {
             for (String p : policies) {
                 double value = mean(results, c, p);
                 double ratio = value / bad;
-                cells.add(
-                        String.format(
-                                Locale.ROOT,
-                                "%s (%.2f%s)",
-                                number(value),
-                                ratio,
-                                c.isKept(ratio) ? "" : "*"));
+                cells.add(plain("%s (%.2f%s)", number(value), ratio, c.isKept(ratio) ? "" : "*"));
             }
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "| %s | %s | %s | %s | %s %.2f | %s |%n",
                             c.scenario(),
                             c.measure(),
@@ -179,7 +109,7 @@ public final class ComplaintTable {
     }
 
     private static String number(double value) {
-        return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%,.0f", value);
+        return plain(value < 100 ? "%.1f" : "%,.0f", value);
     }
 
     private static double mean(List<Result> results, Complaint c, String policy) {

@@ -1,5 +1,7 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -8,7 +10,6 @@ import io.warmpath.plot.Svg;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -89,16 +90,13 @@ final class DisagreementTable {
 
     private DisagreementTable() {}
 
-    /**
-     * @param first place of the first of these in the page's data
-     */
+    /** {@code first}: place of the first of these in the page's data. */
     static String tables(List<Disagreement> of, int first) {
         StringBuilder out = new StringBuilder();
         for (int p = 0; p < of.size(); p++) {
             Disagreement d = of.get(p);
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "<details><summary>%s and %s at load %s: %d of %d requests went to"
                                     + " engines of another number</summary>%n<table><tr><th>request"
                                     + "</th><th>at s</th><th>prompt</th><th>%s: engine</th>"
@@ -114,8 +112,7 @@ final class DisagreementTable {
             for (int x = 0; x < d.examples().size(); x++) {
                 Disagreement.Example e = d.examples().get(x);
                 out.append(
-                        String.format(
-                                Locale.ROOT,
+                        plain(
                                 "<tr data-p=\"%d\" data-d=\"%d\" tabindex=\"0\"><td>%d</td>"
                                         + "<td>%.1f</td><td>%d</td>%s%s<td>%+.0f</td></tr>%n",
                                 first + p,
@@ -133,12 +130,7 @@ final class DisagreementTable {
     }
 
     private static String side(Disagreement.Side s) {
-        return String.format(
-                Locale.ROOT,
-                "<td>%d</td><td>%d</td><td>%.0f</td>",
-                s.engine(),
-                s.cached(),
-                s.ttftMillis());
+        return plain("<td>%d</td><td>%d</td><td>%.0f</td>", s.engine(), s.cached(), s.ttftMillis());
     }
 
     /** For the script; safe inside its element. */

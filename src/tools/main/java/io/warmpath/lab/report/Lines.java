@@ -1,9 +1,10 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -81,8 +82,6 @@ public final class Lines {
     }
 
     private static String number(Object value) {
-        return value instanceof Double d
-                ? String.format(Locale.ROOT, "%.6g", d)
-                : String.valueOf(value);
+        return value instanceof Double d ? plain("%.6g", d) : String.valueOf(value);
     }
 }

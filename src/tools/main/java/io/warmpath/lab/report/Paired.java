@@ -12,9 +12,7 @@ public record Paired(double mean, double half) {
         12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23
     };
 
-    /**
-     * @param logs of the ratios, at least one
-     */
+    /** {@code logs}: of the ratios, at least one. */
     public static Paired of(double[] logs) {
         int n = logs.length;
         double mean = 0;

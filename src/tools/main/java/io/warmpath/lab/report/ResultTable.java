@@ -1,9 +1,10 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
@@ -24,28 +25,15 @@ public final class ResultTable {
                 (title, policies) -> {
                     out.append(title).append('\n');
                     out.append(
-                            String.format(
-                                    Locale.ROOT,
-                                    "  %-16s %9s %9s %9s %9s %7s %9s %7s %6s %6s %6s%n",
-                                    "policy",
-                                    "ttft ms",
-                                    "p90",
-                                    "p99",
-                                    "e2e ms",
-                                    "itl ms",
-                                    "itl p99",
-                                    "good/s",
-                                    "hit",
-                                    "most",
-                                    ">5 s"));
+                            "  policy             ttft ms       p90       p99    e2e ms"
+                                    + "  itl ms   itl p99  good/s    hit   most   >5 s\n");
                     policies.forEach((name, of) -> out.append(line(name, of)));
                 });
         return out.toString();
     }
 
     private static String line(String policy, List<Result> of) {
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "  %-16s %9.1f %9.1f %9.1f %9.1f %7.1f %9.1f %7.2f %6.3f %6.2f %6.0f%n",
                 policy,
                 mean(of, r -> r.ttft().mean()),

@@ -1,10 +1,11 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import io.warmpath.lab.policy.PolicyCatalog;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 
@@ -29,9 +30,7 @@ public final class SplitStanding {
     private final List<Result> results;
     private final String ours;
 
-    /**
-     * @param ours name of the policy that the others are compared with
-     */
+    /** {@code ours}: name of the policy that the others are compared with. */
     public SplitStanding(List<Result> results, String ours) {
         this.results = results;
         this.ours = ours;
@@ -60,7 +59,7 @@ public final class SplitStanding {
     }
 
     private void table(double load, Set<String> others, StringBuilder out) {
-        out.append(String.format(Locale.ROOT, "| load %s, %s to the best other", load, ours));
+        out.append(plain("| load %s, %s to the best other", load, ours));
         for (Measure m : MEASURES) {
             out.append(" | ").append(m.title).append(" | of");
         }
@@ -89,7 +88,7 @@ public final class SplitStanding {
             out.append(
                     best.isEmpty()
                             ? " | - | nobody" // no request kept the limits
-                            : String.format(Locale.ROOT, " | %.3f | %s", ratio, best));
+                            : plain(" | %.3f | %s", ratio, best));
         }
         out.append(" |\n");
     }

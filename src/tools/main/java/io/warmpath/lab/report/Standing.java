@@ -1,11 +1,12 @@
 package io.warmpath.lab.report;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.lab.Result;
 import io.warmpath.lab.policy.PolicyCatalog;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.function.Function;
@@ -14,19 +15,10 @@ import java.util.function.Predicate;
 /**
  * One policy of ours against the rules of others: mean time to the first token, scenario by policy,
  * as a Markdown table; below it the geometric means of the ratios. Seeds are averaged.
+ *
+ * @param ours name of the policy that the others are compared with
  */
-public final class Standing {
-    private final List<Result> results;
-    private final String ours;
-
-    /**
-     * @param ours name of the policy that the others are compared with
-     */
-    public Standing(List<Result> results, String ours) {
-        this.results = results;
-        this.ours = ours;
-    }
-
+public record Standing(List<Result> results, String ours) {
     /** Empty unless there are results of ours and of at least one peer. */
     public String markdown() {
         List<String> peers = new ArrayList<>();
@@ -71,12 +63,11 @@ public final class Standing {
                 double other = mean(s, columns.get(i), load).orElse(Double.NaN);
                 least = i < peers.size() && other < least ? other : least;
                 each.get(i).add(own / other);
-                cells.append(String.format(Locale.ROOT, " | %.0f", other));
+                cells.append(plain(" | %.0f", other));
             }
             best.add(own / least);
             out.append(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "| %s | %.0f | %.2f | %.0f | %.3f%s |%n",
                             s,
                             own,
@@ -91,8 +82,8 @@ public final class Standing {
                                     .orElse(Double.NaN),
                             cells));
         }
-        out.append(String.format(Locale.ROOT, "| ratio, geometric mean | | %.2f | |", best.mean()));
-        each.forEach(m -> out.append(String.format(Locale.ROOT, " | %.2f", m.mean())));
+        out.append(plain("| ratio, geometric mean | | %.2f | |", best.mean()));
+        each.forEach(m -> out.append(plain(" | %.2f", m.mean())));
         return out.append(" |\n\n").toString();
     }
 

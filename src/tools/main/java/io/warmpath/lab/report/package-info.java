@@ -1,5 +1,3 @@
 /** Results as tables, JSON, CSV. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.lab.report;
-
-import org.jspecify.annotations.NullMarked;

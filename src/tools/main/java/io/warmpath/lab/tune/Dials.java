@@ -11,10 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What can be set of one of the product's two costs, as the configuration names it. Immutable.
- *
- * <p>Left out: the temperature, which only adds chance, and of the cost in milliseconds those
- * numbers that calibration measures and prefill alone depends on.
+ * What can be set of one of the product's two costs, as the configuration names it. Immutable. Left
+ * out: the temperature, which only adds chance, and of the cost in milliseconds those numbers that
+ * calibration measures and prefill alone depends on.
  */
 public final class Dials {
     private final boolean latency;
@@ -45,11 +44,7 @@ public final class Dials {
         return new Dials(false, LatencyPriors.DEFAULT, all);
     }
 
-    /**
-     * Of the cost in milliseconds.
-     *
-     * @param priors what holds of the engines
-     */
+    /** Of the cost in milliseconds. {@code priors}: what holds of the engines. */
     public static Dials latency(LatencyPriors priors) {
         double request = priors.decodeMillisPerRequest() * 1e3;
         double token = priors.decodeMillisPerToken() * 1e6;

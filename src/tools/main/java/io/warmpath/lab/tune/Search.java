@@ -34,9 +34,7 @@ public final class Search {
         double play(double[] point, int cell);
     }
 
-    /**
-     * @param score mean over all cells; the start has 0
-     */
+    /** {@code score}: mean over all cells; the start has 0. */
     public record Found(double[] point, double score, int plays) {}
 
     private final int[] rungs;
@@ -45,9 +43,7 @@ public final class Search {
     private final Game game;
     private int plays;
 
-    /**
-     * @param rungs how many of the cells are played at each stage, ascending; the last: all
-     */
+    /** {@code rungs}: how many of the cells are played at each stage, ascending; the last: all. */
     public Search(int[] rungs, int budget, SplittableRandom random, Game game) {
         this.rungs = rungs.clone();
         this.budget = budget;

@@ -57,11 +57,7 @@ public final class Settings {
         return new Settings(values);
     }
 
-    /**
-     * These, and more.
-     *
-     * @param more by key; keys with the same first part stand together
-     */
+    /** These, and more. {@code more}: by key; keys with the same first part stand together. */
     Settings with(Map<String, Double> more) {
         Map<String, String> all = new LinkedHashMap<>(values);
         more.forEach((key, value) -> all.put(key, plain(value)));

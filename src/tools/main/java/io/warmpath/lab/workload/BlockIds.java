@@ -3,9 +3,8 @@ package io.warmpath.lab.workload;
 import java.util.Arrays;
 
 /**
- * Numbers blocks by their name and the block before them, from 0. One thread.
- *
- * <p>Open addressing, 12 to 24 bytes a block: a day of a busy gateway has tens of millions.
+ * Numbers blocks by their name and the block before them, from 0. One thread. Open addressing, 12
+ * to 24 bytes a block: a day of a busy gateway has tens of millions.
  */
 final class BlockIds {
     private static final int FREE = -1;
@@ -21,9 +20,7 @@ final class BlockIds {
         return size;
     }
 
-    /**
-     * @param parent -1: it is the first of its prompt
-     */
+    /** {@code parent}: -1: it is the first of its prompt. */
     int of(int parent, int name) {
         if (2 * size >= keys.length) {
             grow();

@@ -15,10 +15,9 @@ import java.util.zip.GZIPInputStream;
 
 /**
  * Reads the file that a gateway wrote its decisions to ({@code --explain-decisions-file}), {@code
- * .gz} or not, into requests. One thread, used once; memory for all requests.
- *
- * <p>A line that was cut off is no error where that happens: at the end of the file, and before the
- * first decision of a gateway that was started again. Any other line that cannot be read is.
+ * .gz} or not, into requests. One thread, used once; memory for all requests. A line that was cut
+ * off is no error where that happens: at the end of the file, and before the first decision of a
+ * gateway that was started again. Any other line that cannot be read is.
  */
 public final class DecisionLogFile {
     private final Path file;
@@ -155,9 +154,8 @@ public final class DecisionLogFile {
     private Recorded recorded(boolean closed) {
         if (models.size() > 1) {
             throw new IllegalArgumentException(
-                    file
-                            + " has requests for several models; choose one with --of-model: "
-                            + String.join(", ", models));
+                    "%s has requests for several models; choose one with --of-model: %s"
+                            .formatted(file, String.join(", ", models)));
         }
         List<LoggedRequest> whole = new ArrayList<>();
         int failed = 0;
@@ -185,12 +183,9 @@ public final class DecisionLogFile {
                     blockTokens = blockTokens == 0 ? r.blockTokens : blockTokens;
                     if (blockTokens != r.blockTokens) {
                         throw new IllegalArgumentException(
-                                file
-                                        + " has blocks of "
-                                        + blockTokens
-                                        + " and of "
-                                        + r.blockTokens
-                                        + " tokens; the lab's engines have blocks of one size");
+                                ("%s has blocks of %s and of %s tokens; the lab's engines"
+                                                + " have blocks of one size")
+                                        .formatted(file, blockTokens, r.blockTokens));
                     }
                 }
             }

@@ -8,9 +8,8 @@ import java.time.Instant;
 
 /**
  * One line of a gateway's file of decisions, as far as the lab reads it: a decision ({@code number}
- * is 0 or more) or the end of one ({@code ended} is). What is not there is negative or empty.
- *
- * <p>Terms of candidates are most of a line and are stepped over, not read.
+ * is 0 or more) or the end of one ({@code ended} is). What is not there is negative or empty. Terms
+ * of candidates are most of a line and are stepped over, not read.
  */
 final class LogLine {
     private static final JsonFactory JSON = new JsonFactory();

@@ -94,9 +94,7 @@ public final class Parts {
         return at;
     }
 
-    /**
-     * @param keep whole conversations
-     */
+    /** {@code keep}: whole conversations. */
     private static Workload only(Workload w, boolean[] keep) {
         WorkloadBuilder to = new WorkloadBuilder(w.blockTokens());
         to.usesIdsBelow(w.ids());

@@ -1,7 +1,8 @@
 package io.warmpath.lab.workload;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.List;
-import java.util.Locale;
 
 /**
  * What a gateway has recorded, as a workload, and what it says of itself.
@@ -19,15 +20,12 @@ public record Recorded(Workload workload, int engines, double hitRate, List<Stri
 
     /** In one line. */
     public String summary() {
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "recorded: %d requests in %.0f s, %d engines, blocks of %d tokens, hit rate %s",
                 workload.size(),
                 workload.spanMillis() / 1000,
                 engines,
                 workload.blockTokens(),
-                Double.isNaN(hitRate)
-                        ? "not reported"
-                        : String.format(Locale.ROOT, "%.3f", hitRate));
+                Double.isNaN(hitRate) ? "not reported" : plain("%.3f", hitRate));
     }
 }

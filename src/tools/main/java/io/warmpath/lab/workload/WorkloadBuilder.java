@@ -58,10 +58,7 @@ public final class WorkloadBuilder {
         ids = Math.max(ids, count);
     }
 
-    /**
-     * @param after numbers of the requests that it waits for
-     * @return its number
-     */
+    /** {@code after}: numbers of the requests that it waits for. Returns its number. */
     public int add(
             int session,
             double startMillis,

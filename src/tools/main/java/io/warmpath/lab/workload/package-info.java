@@ -1,5 +1,3 @@
 /** What is asked of the fleet: traces, and scenarios that are drawn. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.lab.workload;
-
-import org.jspecify.annotations.NullMarked;

@@ -7,10 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of the cache's tree: a full block of tokens after the blocks of its ancestors.
- *
- * <p>Found by token content, so the tree cannot confuse two prompts whatever the hash does. Owned
- * by one {@link KvCache}; its thread only.
+ * One node of the cache's tree: a full block of tokens after the blocks of its ancestors. Found by
+ * token content, so the tree cannot confuse two prompts whatever the hash does. Owned by one {@link
+ * KvCache}; its thread only.
  */
 final class Block {
     /** A block's tokens as a map key. */

@@ -61,10 +61,7 @@ public final class KvCache {
     private long tick;
     private long serial;
 
-    /**
-     * @param hostBlocks 0 when there is no host tier
-     * @param policy what is kept longest
-     */
+    /** {@code hostBlocks}: 0 when there is no host tier. {@code policy}: what is kept longest. */
     public KvCache(
             int blockSize,
             int gpuBlocks,
@@ -104,9 +101,7 @@ public final class KvCache {
         return acquire(tokens, promptLength, totalLength, space, sessionId, 0);
     }
 
-    /**
-     * @param priority of the request; of its blocks, unless they have a higher one
-     */
+    /** {@code priority}: of the request; of its blocks, unless they have a higher one. */
     public @Nullable Lease acquire(
             int[] tokens,
             int promptLength,
@@ -205,11 +200,8 @@ public final class KvCache {
             if (!pins.has(next)) {
                 if (pins.full()) {
                     rejected =
-                            "Pin budget exhausted ("
-                                    + pins.size() * blockSize
-                                    + "/"
-                                    + pins.most() * blockSize
-                                    + " tokens pinned)";
+                            "Pin budget exhausted (%s/%s tokens pinned)"
+                                    .formatted(pins.size() * blockSize, pins.most() * blockSize);
                     break;
                 }
                 if (!next.host && !next.copying) {

@@ -8,18 +8,15 @@ import java.util.Map;
 
 /**
  * Pages that several engines share: digests of what one of them has written and any of them may
- * fetch. Of prompts without a salt only.
- *
- * <p>Any thread. Full, it gives up the page that was stored or asked for longest ago.
+ * fetch. Of prompts without a salt only. Any thread. Full, it gives up the page that was stored or
+ * asked for longest ago.
  */
 public final class PagePool {
     private static final HexFormat HEX = HexFormat.of();
 
     private final Map<String, Boolean> pages; // guarded by this
 
-    /**
-     * @param most pages it holds
-     */
+    /** {@code most}: pages it holds. */
     public PagePool(int most) {
         if (most < 1) {
             throw new IllegalArgumentException("pool pages must be above 0");

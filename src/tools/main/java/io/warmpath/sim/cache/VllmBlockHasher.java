@@ -6,11 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * vLLM's block hash {@code sha256_cbor}: SHA-256 of the canonical CBOR array {@code [parent or
- * NONE_HASH, [token ids], extra keys or null]}.
- *
- * <p>NONE_HASH is the same function over the seed string (PYTHONHASHSEED, or {@code
- * vllm-none-hash}). The salt enters the first block only, as the extra key {@code ("cache_salt",
- * salt)}: so does a running vLLM 0.32.0.
+ * NONE_HASH, [token ids], extra keys or null]}. NONE_HASH is the same function over the seed string
+ * (PYTHONHASHSEED, or {@code vllm-none-hash}). The salt enters the first block only, as the extra
+ * key {@code ("cache_salt", salt)}: so does a running vLLM 0.32.0.
  */
 public final class VllmBlockHasher implements BlockHasher {
     /** The seed of vLLM 0.29 and later when PYTHONHASHSEED is unset. */

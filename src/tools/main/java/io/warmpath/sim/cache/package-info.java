@@ -1,5 +1,3 @@
 /** The simulated engine's paged KV cache and its own block hashes. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.cache;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,7 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.SimOptions;
 import io.warmpath.sim.model.SimTokenizer;
 import java.io.IOException;
@@ -8,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,9 +47,7 @@ final class AgentDemo {
         this.script = new AgentScript(TEAMS, flags.agentTurns, SUB_TURNS, flags.seed);
     }
 
-    /**
-     * @return 0; 1 when all features together gained nothing. What goes wrong is thrown
-     */
+    /** Returns 0; 1 when all features together gained nothing. What goes wrong is thrown. */
     int play() throws DemoFailure, IOException, InterruptedException {
         List<Play> plays = plays();
         Path model = model();
@@ -141,7 +140,7 @@ final class AgentDemo {
     private static DemoTable leads(List<AgentScore> scores) {
         List<String> head = new ArrayList<>(List.of("median of a lead's turn"));
         for (int n = 1; n <= scores.getFirst().lead().size(); n++) {
-            head.add(String.format(Locale.ROOT, "%d", n));
+            head.add(plain("%d", n));
         }
         head.add("others");
         List<List<String>> rows = new ArrayList<>();

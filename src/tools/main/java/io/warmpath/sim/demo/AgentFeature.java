@@ -26,11 +26,7 @@ enum AgentFeature {
         this.title = title;
     }
 
-    /**
-     * None of them, each alone, all together.
-     *
-     * @param few none and all only
-     */
+    /** None of them, each alone, all together. {@code few}: none and all only. */
     static List<Set<AgentFeature>> runs(boolean few) {
         List<Set<AgentFeature>> runs = new ArrayList<>();
         runs.add(EnumSet.noneOf(AgentFeature.class));

@@ -27,9 +27,7 @@ final class AgentPlay {
         BACKGROUND
     }
 
-    /**
-     * @param agent a name; empty for the background
-     */
+    /** {@code agent}: a name; empty for the background. */
     record Turn(Who who, String agent, Played played) {
         int number() {
             return played.turn().number();
@@ -44,9 +42,7 @@ final class AgentPlay {
     private final List<Turn> turns = new ArrayList<>(); // guarded by itself
     private final AtomicBoolean over = new AtomicBoolean();
 
-    /**
-     * @param progress told of each turn of an agent
-     */
+    /** {@code progress}: told of each turn of an agent. */
     AgentPlay(
             Stage stage,
             AgentScript script,

@@ -8,10 +8,9 @@ import java.util.random.RandomGenerator;
 /**
  * What agents and others ask: teams of a lead agent and the sub-agents that it calls as tools, and
  * short-lived background requests that push out of the caches what nobody protects. The same seed
- * gives the same script. Immutable.
- *
- * <p>All agents share the tools' description. A lead reads a long document first; each of its turns
- * but the last one calls a sub-agent with a document of its own, which has some turns and dies.
+ * gives the same script. Immutable. All agents share the tools' description. A lead reads a long
+ * document first; each of its turns but the last one calls a sub-agent with a document of its own,
+ * which has some turns and dies.
  */
 final class AgentScript {
     private static final int TOOLS = 12;
@@ -23,9 +22,7 @@ final class AgentScript {
     /** What one agent asks, turn after turn. */
     record Agent(List<String> questions) {}
 
-    /**
-     * @param subs one less than the lead has turns
-     */
+    /** {@code subs}: one less than the lead has turns. */
     record Team(Agent lead, List<Agent> subs) {}
 
     private final String tools;

@@ -50,9 +50,7 @@ final class ChatDemo {
                         flags.conversations, flags.turns, flags.prompts, flags.load, flags.seed);
     }
 
-    /**
-     * @return 0; 1 when something was not as predicted, or there was no gain
-     */
+    /** Returns 0; 1 when something was not as predicted, or there was no gain. */
     int play() throws DemoFailure, IOException, InterruptedException {
         List<Stage.Setup> setups = setups();
         Outcome outcome = new Outcome(flags.pool ? "Warmpath demo, pool" : "Warmpath demo");

@@ -18,11 +18,7 @@ final class DemoClock {
     private final LongAdder waits = new LongAdder();
     private final LongAdder lateNanos = new LongAdder();
 
-    /**
-     * Returns at once when the moment has passed.
-     *
-     * @param moment in {@link System#nanoTime}
-     */
+    /** Returns at once when the moment has passed. {@code moment}: in {@link System#nanoTime}. */
     void until(long moment) throws InterruptedException {
         long left = moment - System.nanoTime();
         if (left <= 0) {

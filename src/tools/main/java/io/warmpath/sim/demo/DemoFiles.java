@@ -34,11 +34,7 @@ record DemoFiles(Path folder, Path tokenizer) {
         return file;
     }
 
-    /**
-     * Where the page goes.
-     *
-     * @param file empty: into a folder of its own, where it stays
-     */
+    /** Where the page goes. {@code file}: empty: into a folder of its own, where it stays. */
     Path page(String file) throws IOException {
         return file.isEmpty()
                 ? Files.createTempDirectory("warmpath-demo").resolve("demo.html")

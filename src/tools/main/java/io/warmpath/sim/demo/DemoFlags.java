@@ -1,12 +1,11 @@
 package io.warmpath.sim.demo;
 
+import io.warmpath.sim.FlagValues;
 import io.warmpath.sim.wire.WireFormat;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Consumer;
-import java.util.function.IntConsumer;
+import java.util.Set;
 
-/** The flags of {@code warmpath demo}. Mutable while they are parsed, then only read. */
+/** The flags of {@code warmpath demo}. Immutable. */
 final class DemoFlags {
     static final String HELP =
             """
@@ -45,112 +44,56 @@ final class DemoFlags {
             WARMPATH_SERVE_COMMAND when that is set.
             """;
 
-    boolean help;
-    boolean once;
-    boolean pool;
-    boolean agents;
-    int agentTurns = 4;
-    int port = 8000;
-    int engines = 4;
-    int conversations = 24;
-    int turns = 6;
-    int prompts = 8;
-    int load = 10;
-    WireFormat wire = WireFormat.SGLANG_MAP;
-    int gpuBlocks = 600;
-    int hostBlocks = 8000;
-    int seed = 1;
-    String routerCost = "";
-    String html = "";
+    private static final Set<String> SWITCHES = Set.of("--once", "--pool", "--agents");
 
-    private DemoFlags() {}
+    final boolean help;
+    final boolean once;
+    final boolean pool;
+    final boolean agents;
+    final int agentTurns;
+    final int port;
+    final int engines;
+    final int conversations;
+    final int turns;
+    final int prompts;
+    final int load;
+    final WireFormat wire;
+    final int gpuBlocks;
+    final int hostBlocks;
+    final int seed;
+    final String routerCost;
+    final String html;
+
+    private DemoFlags(FlagValues given) {
+        help = given.asksForHelp();
+        once = given.has("--once");
+        pool = given.has("--pool");
+        agents = given.has("--agents");
+        agentTurns = given.number("--agent-turns", 4, 2, 100);
+        port = given.number("--port", 8000, 1, 65_535);
+        engines = given.number("--engines", 4, 2, 64);
+        conversations = given.number("--conversations", 24, 1, 1000);
+        turns = given.number("--turns", 6, 1, 100);
+        prompts = given.number("--prompts", pool ? 4 : 8, 1, 1000);
+        load = given.number("--load", pool ? 8 : 10, 1, 1000);
+        wire = WireFormat.of(given.text("--wire", WireFormat.SGLANG_MAP.flag()));
+        gpuBlocks = given.number("--gpu-blocks", pool ? 320 : 600, 200, 1_000_000);
+        hostBlocks = given.number("--host-blocks", pool ? 700 : 8000, 0, 1_000_000);
+        seed = given.number("--seed", 1, Integer.MIN_VALUE, Integer.MAX_VALUE);
+        routerCost = given.text("--router-cost", pool ? "blocks" : "");
+        html = given.text("--html", "");
+    }
 
     /**
      * @throws IllegalArgumentException saying which flag is wrong and what it takes
      */
     static DemoFlags parse(String... args) {
-        DemoFlags flags = new DemoFlags();
-        Map<String, IntConsumer> numbers =
-                Map.of(
-                        "--port", n -> flags.port = within("--port", n, 1, 65_535),
-                        "--engines", n -> flags.engines = within("--engines", n, 2, 64),
-                        "--conversations",
-                                n -> flags.conversations = within("--conversations", n, 1, 1000),
-                        "--turns", n -> flags.turns = within("--turns", n, 1, 100),
-                        "--load", n -> flags.load = within("--load", n, 1, 1000),
-                        "--prompts", n -> flags.prompts = within("--prompts", n, 1, 1000),
-                        "--gpu-blocks",
-                                n -> flags.gpuBlocks = within("--gpu-blocks", n, 200, 1_000_000),
-                        "--host-blocks",
-                                n -> flags.hostBlocks = within("--host-blocks", n, 0, 1_000_000),
-                        "--agent-turns", n -> flags.agentTurns = within("--agent-turns", n, 2, 100),
-                        "--seed", n -> flags.seed = n);
-        Map<String, Consumer<String>> texts =
-                Map.of(
-                        "--wire", v -> flags.wire = WireFormat.of(v),
-                        "--router-cost", v -> flags.routerCost = v,
-                        "--html", v -> flags.html = v);
-        if (List.of(args).contains("--pool")) {
-            flags.gpuBlocks = 320;
-            flags.hostBlocks = 700;
-            flags.load = 8;
-            flags.prompts = 4;
-            flags.routerCost = "blocks";
-        }
-        for (int i = 0; i < args.length; i++) {
-            String flag = args[i];
-            String value = null;
-            int equals = flag.indexOf('=');
-            if (flag.startsWith("--") && equals > 0) {
-                value = flag.substring(equals + 1);
-                flag = flag.substring(0, equals);
-            }
-            switch (flag) {
-                case "--help", "-h" -> flags.help = true;
-                case "--once" -> flags.once = true;
-                case "--pool" -> flags.pool = true;
-                case "--agents" -> flags.agents = true;
-                default -> {
-                    IntConsumer number = numbers.get(flag);
-                    Consumer<String> text = texts.get(flag);
-                    if (number == null && text == null) {
-                        throw new IllegalArgumentException(
-                                "unknown flag " + flag + "; warmpath demo --help lists them");
-                    }
-                    if (value == null) {
-                        if (++i == args.length) {
-                            throw new IllegalArgumentException(flag + " needs a value");
-                        }
-                        value = args[i];
-                    }
-                    if (text != null) {
-                        text.accept(value);
-                    } else if (number != null) {
-                        number.accept(parsed(flag, value));
-                    }
-                }
-            }
-        }
+        DemoFlags flags =
+                new DemoFlags(FlagValues.parse("warmpath demo", HELP, SWITCHES, List.of(args)));
         if (flags.pool && (!flags.wire.sglang() || flags.hostBlocks == 0)) {
             throw new IllegalArgumentException(
                     "--pool needs one of SGLang's wire formats and --host-blocks above 0");
         }
         return flags;
-    }
-
-    private static int parsed(String flag, String value) {
-        try {
-            return Integer.parseInt(value);
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(flag + " " + value + ": must be a number", e);
-        }
-    }
-
-    private static int within(String flag, int n, int least, int most) {
-        if (n < least || n > most) {
-            throw new IllegalArgumentException(
-                    flag + " " + n + ": must be a number from " + least + " to " + most);
-        }
-        return n;
     }
 }

@@ -6,9 +6,7 @@ import java.util.List;
 
 /**
  * A small table, for the terminal and for the page. The first column is text, the others are
- * numbers and stand to the right.
- *
- * @param rows as long as the head
+ * numbers and stand to the right. {@code rows}: as long as the head.
  */
 record DemoTable(List<String> head, List<List<String>> rows) {
     private static final String GAP = "  ";

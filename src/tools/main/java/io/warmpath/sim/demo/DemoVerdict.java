@@ -1,8 +1,9 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** Whether a demo showed what it is there to show. One thread. */
 final class DemoVerdict {
@@ -20,9 +21,7 @@ final class DemoVerdict {
     private final DemoClock pace;
     private final List<String> problems = new ArrayList<>();
 
-    /**
-     * @param pace of the play; times are judged only when it was kept
-     */
+    /** {@code pace}: of the play; times are judged only when it was kept. */
     DemoVerdict(DemoClock pace) {
         this.pace = pace;
     }
@@ -34,8 +33,7 @@ final class DemoVerdict {
         StageScore other = against.score();
         if (pace.kept() && s.meanTtft().compareTo(other.meanTtft()) >= 0) {
             problems.add(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "%s: the first token came after %s on average, with %s after %s: no"
                                     + " gain",
                             run.name(),
@@ -50,15 +48,10 @@ final class DemoVerdict {
         double before = against.score().hitRate();
         if (cached < before + GAIN) {
             problems.add(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "%s: %.1f %% of the prompts' tokens were cached, with %s %.1f %%; the"
                                     + " gain must be %.0f points",
-                            run.name(),
-                            100 * cached,
-                            against.name(),
-                            100 * before,
-                            100 * GAIN));
+                            run.name(), 100 * cached, against.name(), 100 * before, 100 * GAIN));
         }
     }
 
@@ -68,13 +61,9 @@ final class DemoVerdict {
         for (int n = 0; n < turns.size(); n++) {
             if (turns.get(n) < least) {
                 problems.add(
-                        String.format(
-                                Locale.ROOT,
+                        plain(
                                 "%s: engine w%d had %d of %d turns",
-                                run.name(),
-                                n,
-                                turns.get(n),
-                                run.turns().size()));
+                                run.name(), n, turns.get(n), run.turns().size()));
             }
         }
     }
@@ -82,8 +71,7 @@ final class DemoVerdict {
     void predicted(StageRun run, Predictions predictions) {
         for (Played p : predictions.wrong()) {
             problems.add(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "%s: chat %d, turn %d on %s: predicted %d cached tokens, the engine"
                                     + " reported %d",
                             run.name(),
@@ -95,12 +83,9 @@ final class DemoVerdict {
         }
         if (predictions.overtaken().size() > OVERTAKEN * predictions.turns()) {
             problems.add(
-                    String.format(
-                            Locale.ROOT,
+                    plain(
                             "%s: only %d of %d predictions could be compared",
-                            run.name(),
-                            predictions.equal(),
-                            predictions.turns()));
+                            run.name(), predictions.equal(), predictions.turns()));
         }
     }
 
@@ -108,8 +93,7 @@ final class DemoVerdict {
     String remark() {
         return pace.kept()
                 ? ""
-                : String.format(
-                        Locale.ROOT,
+                : plain(
                         "This machine was busy: who had to be woken was woken %.1f ms late. Times"
                                 + " were not judged.",
                         pace.late().toNanos() / 1e6);

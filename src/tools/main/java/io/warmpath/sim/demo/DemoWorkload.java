@@ -8,11 +8,10 @@ import java.util.random.RandomGenerator;
 
 /**
  * The scripted workload: people who come by chance and ask one of several assistants, turn after
- * turn, about pages that they bring. The same seed gives the same script. Immutable.
- *
- * <p>Conversations begin as a Poisson process does; between two turns of one lie a short fixed
- * pause, in which the answer is read, and an exponential one. Each turn brings a page of its own,
- * so that prompts grow and most of each is what the turn before it was.
+ * turn, about pages that they bring. The same seed gives the same script. Immutable. Conversations
+ * begin as a Poisson process does; between two turns of one lie a short fixed pause, in which the
+ * answer is read, and an exponential one. Each turn brings a page of its own, so that prompts grow
+ * and most of each is what the turn before it was.
  */
 final class DemoWorkload {
     private static final int PAGE_SENTENCES = 14;
@@ -25,18 +24,12 @@ final class DemoWorkload {
     /** Part of the time in which conversations begin; they go on in the rest. */
     private static final double BEGINNINGS = 0.5;
 
-    /**
-     * One turn.
-     *
-     * @param maxTokens length of the answer
-     */
+    /** One turn. {@code maxTokens}: length of the answer. */
     record Turn(int conversation, int number, String question, int maxTokens) {}
 
     /**
-     * One conversation.
-     *
-     * @param at when each of its turns starts, from the start of the play; later if the answer
-     *     before it has not ended
+     * One conversation. {@code at}: when each of its turns starts, from the start of the play;
+     * later if the answer before it has not ended.
      */
     record Conversation(String systemPrompt, List<Turn> turns, List<Duration> at) {}
 

@@ -25,11 +25,7 @@ final class GatewayClient implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
     private static final Pattern TIERS = Pattern.compile("gpu=(\\d+);host=(\\d+);.*");
 
-    /**
-     * What a request has beside its messages.
-     *
-     * @param nvext left out when it is empty
-     */
+    /** What a request has beside its messages. {@code nvext}: left out when it is empty. */
     record Extras(ObjectNode nvext, Map<String, String> headers) {
         static Extras none() {
             return new Extras(JSON.createObjectNode(), Map.of());

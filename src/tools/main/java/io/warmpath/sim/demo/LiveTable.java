@@ -1,7 +1,8 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -14,56 +15,27 @@ final class LiveTable {
     private final Map<DemoWorkload.Turn, Played> shown = new HashMap<>(); // guarded by this
     private final Map<DemoWorkload.Turn, Played> compared = new HashMap<>(); // guarded by this
 
-    /**
-     * @param pooled the gateway of the stage that is shown asks a pool
-     */
+    /** {@code pooled}: the gateway of the stage that is shown asks a pool. */
     LiveTable(Terminal terminal, boolean pooled) {
         this.terminal = terminal;
         this.pooled = pooled;
     }
 
-    /**
-     * @param shown name of the stage that is shown
-     * @param compared of the other one
-     */
+    /** {@code shown}: name of the stage that is shown. {@code compared}: of the other one. */
     void heading(String shown, String compared) {
         terminal.say("");
         terminal.say(
                 "Each turn with %s: tokens found, and how right that was; last, when the", shown);
         terminal.say("same turn had its first token with %s.", compared);
         terminal.say("");
-        line(
-                "",
-                "",
-                "",
-                "prompt",
-                "on",
-                "in",
-                "in",
-                "predicted",
-                "reported",
-                "  ",
-                "   first",
-                "first");
-        line(
-                "chat",
-                "turn",
-                "eng.",
-                "tokens",
-                "GPU",
-                "host",
-                "pool",
-                "cached",
-                "cached",
-                "  ",
-                "   token",
-                "token");
+        terminal.say(
+                "                prompt    on    in    in predicted reported      first    first");
+        terminal.say(
+                "chat turn  eng. tokens   GPU  host  pool    cached   cached      token    token");
     }
 
     private void line(Object... columns) {
-        String line =
-                String.format(
-                        Locale.ROOT, "%4s %4s  %-4.4s %6s %5s %5s %5s %9s %8s%s %s %8s", columns);
+        String line = plain("%4s %4s  %-4.4s %6s %5s %5s %5s %9s %8s%s %s %8s", columns);
         terminal.say("%s", line.stripTrailing());
     }
 
@@ -84,7 +56,7 @@ final class LiveTable {
             return;
         }
         boolean sooner = p.timeToFirstToken().compareTo(other.timeToFirstToken()) < 0;
-        String first = String.format(Locale.ROOT, "%8s", StageRun.millis(p.timeToFirstToken()));
+        String first = plain("%8s", StageRun.millis(p.timeToFirstToken()));
         line(
                 turn.conversation() + 1,
                 turn.number() + 1,

@@ -45,10 +45,7 @@ final class Outcome {
         }
     }
 
-    /**
-     * @param good what is said when there are no problems
-     * @return the exit code
-     */
+    /** {@code good}: what is said when there are no problems. Returns the exit code. */
     int verdict(Terminal terminal, DemoVerdict verdict, String good) {
         List<String> problems = verdict.problems();
         terminal.say("");

@@ -1,5 +1,7 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.plot.Chart;
 import io.warmpath.plot.Svg;
 import io.warmpath.plot.Timeline;
@@ -9,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** The demo's result as one page that needs nothing else. One thread, used once. */
 final class Page {
@@ -20,8 +21,7 @@ final class Page {
     Page(String title) {
         out =
                 new StringBuilder(
-                        String.format(
-                                Locale.ROOT,
+                        plain(
                                 """
                                 <!doctype html>
                                 <html lang="en"><head><meta charset="utf-8"><title>%1$s</title>
@@ -35,8 +35,7 @@ final class Page {
                                 .good{color:#185} .bad{color:#b22}
                                 %2$s</style></head><body><h1>%1$s</h1>
                                 """,
-                                Svg.text(title),
-                                Svg.STYLE));
+                                Svg.text(title), Svg.STYLE));
     }
 
     void say(List<String> lines) {
@@ -145,8 +144,7 @@ final class Page {
     }
 
     private static String label(Played p) {
-        return String.format(
-                Locale.ROOT,
+        return plain(
                 "conversation %d, turn %d: %d of %d tokens cached, first token after %s",
                 p.turn().conversation() + 1,
                 p.turn().number() + 1,

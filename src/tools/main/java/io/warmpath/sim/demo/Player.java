@@ -7,10 +7,8 @@ import java.util.function.Consumer;
 
 /**
  * Plays the workload on a stage, each turn at its time. Turns of different conversations overlap as
- * they come.
- *
- * <p>A request is sent when the gateway has applied what the engines have told so far: people take
- * longer to ask again than events take to arrive, also on a busy machine.
+ * they come. A request is sent when the gateway has applied what the engines have told so far:
+ * people take longer to ask again than events take to arrive, also on a busy machine.
  */
 final class Player {
     private final Stage stage;
@@ -19,9 +17,7 @@ final class Player {
     private final Consumer<Played> done;
     private final List<Played> played = new ArrayList<>(); // guarded by itself
 
-    /**
-     * @param done told of each turn when its answer has ended, by any thread
-     */
+    /** {@code done}: told of each turn when its answer has ended, by any thread. */
     Player(Stage stage, DemoWorkload workload, DemoClock pace, Consumer<Played> done) {
         this.stage = stage;
         this.workload = workload;

@@ -19,10 +19,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fresh engines and a gateway in front of them. Any thread.
- *
- * <p>{@link #settle} is what makes predictions comparable: it waits until the gateway has applied
- * every batch of events that the engines have published, by comparing its counter with theirs.
+ * Fresh engines and a gateway in front of them. Any thread. {@link #settle} is what makes
+ * predictions comparable: it waits until the gateway has applied every batch of events that the
+ * engines have published, by comparing its counter with theirs.
  */
 final class Stage implements AutoCloseable {
     static final String MODEL = "demo";

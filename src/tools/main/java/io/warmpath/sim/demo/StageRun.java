@@ -1,9 +1,10 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
@@ -51,7 +52,7 @@ record StageRun(String name, int engines, List<Played> turns) {
         for (StageRun run : runs) {
             List<String> row = new ArrayList<>(List.of(run.name()));
             for (int turns : run.byEngine()) {
-                row.add(String.format(Locale.ROOT, "%.0f %%", 100.0 * turns / run.turns().size()));
+                row.add(plain("%.0f %%", 100.0 * turns / run.turns().size()));
             }
             rows.add(row);
         }
@@ -59,21 +60,17 @@ record StageRun(String name, int engines, List<Played> turns) {
     }
 
     static String percent(double share) {
-        return String.format(Locale.ROOT, "%.1f %%", share * 100);
+        return plain("%.1f %%", share * 100);
     }
 
     static String millis(Duration d) {
-        return String.format(Locale.ROOT, "%.0f ms", d.toNanos() / 1e6);
+        return plain("%.0f ms", d.toNanos() / 1e6);
     }
 
     /** With the change against another one, unless it is that one. */
     static String time(Duration d, Duration from) {
         return d.equals(from)
                 ? millis(d)
-                : String.format(
-                        Locale.ROOT,
-                        "%s %+4.0f %%",
-                        millis(d),
-                        100.0 * d.toNanos() / from.toNanos() - 100);
+                : plain("%s %+4.0f %%", millis(d), 100.0 * d.toNanos() / from.toNanos() - 100);
     }
 }

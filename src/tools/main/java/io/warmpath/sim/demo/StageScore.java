@@ -10,9 +10,7 @@ import java.util.List;
  */
 record StageScore(
         int turns, double hitRate, Duration meanTtft, Duration p50Ttft, Duration p95Ttft) {
-    /**
-     * @param run not empty
-     */
+    /** {@code run}: not empty. */
     static StageScore of(List<Played> run) {
         List<Duration> sorted = run.stream().map(Played::timeToFirstToken).sorted().toList();
         Duration sum = sorted.stream().reduce(Duration.ZERO, Duration::plus);

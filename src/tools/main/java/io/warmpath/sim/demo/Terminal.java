@@ -1,5 +1,7 @@
 package io.warmpath.sim.demo;
 
+import static io.warmpath.plot.Plain.plain;
+
 import java.io.Console;
 import java.io.PrintStream;
 import java.util.Locale;
@@ -16,9 +18,7 @@ final class Terminal {
     private final boolean live;
     private final boolean colours;
 
-    /**
-     * @param live lines can be rewritten
-     */
+    /** {@code live}: lines can be rewritten. */
     Terminal(PrintStream out, boolean live, boolean colours) {
         this.out = out;
         this.live = live;
@@ -93,13 +93,8 @@ final class Terminal {
         }
 
         private String line() {
-            return String.format(
-                    Locale.ROOT,
-                    "%s: %d of %d, %.1f s",
-                    what,
-                    done,
-                    steps,
-                    (System.nanoTime() - began) / 1e9);
+            return plain(
+                    "%s: %d of %d, %.1f s", what, done, steps, (System.nanoTime() - began) / 1e9);
         }
     }
 }

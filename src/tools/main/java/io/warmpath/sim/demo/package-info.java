@@ -1,5 +1,3 @@
 /** The demo player: simulated engines, the gateway as a child process, a scripted workload. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.demo;
-
-import org.jspecify.annotations.NullMarked;

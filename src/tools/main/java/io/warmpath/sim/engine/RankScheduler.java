@@ -122,9 +122,7 @@ public final class RankScheduler {
 
     /**
      * The prompt of a request has come from another engine, and its first token with it. No effect
-     * on one that has ended meanwhile.
-     *
-     * @param cached as that engine counts
+     * on one that has ended meanwhile. {@code cached}: as that engine counts.
      */
     public void received(Sequence sequence, int cached, int loaded) {
         if (sequence.state != Sequence.State.RECEIVING) {

@@ -5,10 +5,8 @@ import io.warmpath.sim.cache.KvCache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request on its way through a rank.
- *
- * <p>The answer is known from the start; the scheduler decides only when each token comes. Engine's
- * thread only.
+ * One request on its way through a rank. The answer is known from the start; the scheduler decides
+ * only when each token comes. Engine's thread only.
  */
 public final class Sequence {
     /** Hears of one request's progress, on the engine's thread. */
@@ -74,9 +72,7 @@ public final class Sequence {
     /** Loaded by it. */
     int loading;
 
-    /**
-     * @param tokens prompt and answer; both at least one token
-     */
+    /** {@code tokens}: prompt and answer; both at least one token. */
     public Sequence(
             int[] tokens,
             int promptLength,

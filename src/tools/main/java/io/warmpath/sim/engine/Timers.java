@@ -1,9 +1,8 @@
 package io.warmpath.sim.engine;
 
 /**
- * Time of one engine: its clock and its timers, all on one thread.
- *
- * <p>The running engine uses its event loop; tests use virtual time.
+ * Time of one engine: its clock and its timers, all on one thread. The running engine uses its
+ * event loop; tests use virtual time.
  */
 public interface Timers {
     long nanoTime();

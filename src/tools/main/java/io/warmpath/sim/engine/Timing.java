@@ -24,11 +24,7 @@ public record Timing(
         }
     }
 
-    /**
-     * The same hardware at another pace.
-     *
-     * @param times as fast; above 0
-     */
+    /** The same hardware at another pace. {@code times}: as fast; above 0. */
     public Timing times(double times) {
         return new Timing(
                 prefillTokensPerSecond, hostLoadTokensPerSecond, interToken, speed * times);

@@ -1,5 +1,3 @@
 /** Virtual scheduling of one rank: queue, prefill, decode, abort. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.engine;
-
-import org.jspecify.annotations.NullMarked;

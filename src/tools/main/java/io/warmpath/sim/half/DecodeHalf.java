@@ -1,5 +1,7 @@
 package io.warmpath.sim.half;
 
+import static io.warmpath.plot.Plain.plain;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -12,7 +14,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -39,9 +40,7 @@ public final class DecodeHalf implements Half, AutoCloseable {
     private final Link in = new Link();
     private int rooms;
 
-    /**
-     * @param loop the engine's thread
-     */
+    /** {@code loop}: the engine's thread. */
     public DecodeHalf(Disaggregation options, Timers timers, Executor loop) {
         this.options = options;
         this.timers = timers;
@@ -211,11 +210,9 @@ public final class DecodeHalf implements Half, AutoCloseable {
         }
 
         private String late() {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "Request %d timed out after %.1fs in KVPoll.WaitingForInput",
-                    meeting.room(),
-                    options.timeout().toMillis() / 1e3);
+                    meeting.room(), options.timeout().toMillis() / 1e3);
         }
 
         private void fail(String what, String why) {
@@ -224,15 +221,10 @@ public final class DecodeHalf implements Half, AutoCloseable {
                 scheduler.abort(sequence);
             }
             failed.accept(
-                    what
-                            + " failed for request rank=0 decode_req.req.rid='"
-                            + rid
-                            + "' decode_req.req.bootstrap_room="
-                            + meeting.room()
-                            + " with exception KVTransferError(bootstrap_room="
-                            + meeting.room()
-                            + "): "
-                            + why);
+                    ("%s failed for request rank=0 decode_req.req.rid='%s'"
+                                    + " decode_req.req.bootstrap_room=%s with exception"
+                                    + " KVTransferError(bootstrap_room=%s): %s")
+                            .formatted(what, rid, meeting.room(), meeting.room(), why));
         }
 
         @Override

@@ -4,11 +4,7 @@ package io.warmpath.sim.half;
 final class Link {
     private long freeAt = Long.MIN_VALUE;
 
-    /**
-     * When a transfer that could begin at {@code from} has passed.
-     *
-     * @param nanos its own time
-     */
+    /** When a transfer that could begin at {@code from} has passed. {@code nanos}: its own time. */
     long pass(long from, long nanos) {
         freeAt = Math.max(freeAt, from) + nanos;
         return freeAt;

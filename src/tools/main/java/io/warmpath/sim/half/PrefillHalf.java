@@ -1,12 +1,13 @@
 package io.warmpath.sim.half;
 
+import static io.warmpath.plot.Plain.plain;
+
 import io.warmpath.sim.engine.RankScheduler;
 import io.warmpath.sim.engine.Sequence;
 import io.warmpath.sim.engine.Timers;
 import io.warmpath.sim.http.SimExchange;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,10 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * An engine that computes prompts, and the registry where those that decode find it. A prompt is
  * computed once the other engine has pages for it, and answered once its KV has left. Engine's
- * thread only.
- *
- * <p>The registry's paths are SGLang's, but for one: the KV itself goes through Mooncake there, and
- * here an engine waits for the answer of {@code GET /sim/kv?room=N} instead, which has no KV.
+ * thread only. The registry's paths are SGLang's, but for one: the KV itself goes through Mooncake
+ * there, and here an engine waits for the answer of {@code GET /sim/kv?room=N} instead, which has
+ * no KV.
  */
 public final class PrefillHalf implements Half {
     private static final List<String> RANKS =
@@ -75,16 +75,14 @@ public final class PrefillHalf implements Half {
         }
         exchange.json(
                 200,
-                "{\"attn_tp_size\": 1, \"attn_cp_size\": 1, \"dp_size\": "
-                        + ranks
-                        + ", \"pp_size\": 1, \"page_size\": "
-                        + pageSize
-                        + ", \"kv_cache_dtype\": \"auto\", \"follow_bootstrap_room\": true,"
-                        + " \"enable_dsa_cache_layer_split\": false,"
-                        + " \"decode_allocation_policy\": \"early\","
-                        + " \"enable_kv_cache_sharding\": false, \"prefill_http_port\": "
-                        + httpPort
-                        + "}");
+                """
+                        {"attn_tp_size": 1, "attn_cp_size": 1, "dp_size": %s,\
+                         "pp_size": 1, "page_size": %s, "kv_cache_dtype": "auto",\
+                         "follow_bootstrap_room": true,\
+                         "enable_dsa_cache_layer_split": false,\
+                         "decode_allocation_policy": "early",\
+                         "enable_kv_cache_sharding": false, "prefill_http_port": %s}"""
+                        .formatted(ranks, pageSize, httpPort));
     }
 
     /** An engine that decodes has pages for what comes into this room. */
@@ -182,22 +180,16 @@ public final class PrefillHalf implements Half {
         }
 
         private String late() {
-            return String.format(
-                    Locale.ROOT,
+            return plain(
                     "Request %d timed out after %.1fs in KVPoll.Bootstrapping",
-                    number,
-                    options.timeout().toMillis() / 1e3);
+                    number, options.timeout().toMillis() / 1e3);
         }
 
         private String words(String why) {
-            return "Prefill bootstrap failed for request rank=0 req.rid='"
-                    + rid
-                    + "' req.bootstrap_room="
-                    + number
-                    + " with exception KVTransferError(bootstrap_room="
-                    + number
-                    + "): "
-                    + why;
+            return ("Prefill bootstrap failed for request rank=0 req.rid='%s'"
+                            + " req.bootstrap_room=%s with exception"
+                            + " KVTransferError(bootstrap_room=%s): %s")
+                    .formatted(rid, number, number, why);
         }
 
         @Override
@@ -226,13 +218,9 @@ public final class PrefillHalf implements Half {
             if (room != null && room.decode != null) {
                 room.decode.json(
                         200,
-                        "{\"cached\":"
-                                + cached
-                                + ",\"host\":"
-                                + loaded
-                                + ",\"tokens\":"
-                                + promptTokens
-                                + "}");
+                        """
+                                {"cached":%s,"host":%s,"tokens":%s}"""
+                                .formatted(cached, loaded, promptTokens));
             }
             answer.started(cached, loaded);
             answer.token(0);
@@ -244,9 +232,7 @@ public final class PrefillHalf implements Half {
             end(null, "Aborted by AbortReq.");
         }
 
-        /**
-         * @param toClient null: it has left
-         */
+        /** {@code toClient}: null: it has left. */
         private void end(@Nullable String toClient, String toDecode) {
             if (over) {
                 return;

@@ -17,9 +17,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * HTTP/1.1 on one event loop: everything of one engine happens on one thread.
- *
- * <p>{@link #open} and {@link #port} from any thread; the rest on the loop.
+ * HTTP/1.1 on one event loop: everything of one engine happens on one thread. {@link #open} and
+ * {@link #port} from any thread; the rest on the loop.
  */
 public final class HttpServer {
     private static final int MAX_BODY_BYTES = 256 << 20;
@@ -89,11 +88,8 @@ public final class HttpServer {
                         .awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException(
-                    "cannot listen on "
-                            + address.getHostString()
-                            + ":"
-                            + address.getPort()
-                            + "; choose another --port",
+                    "cannot listen on %s:%s; choose another --port"
+                            .formatted(address.getHostString(), address.getPort()),
                     bound.cause());
         }
         return bound.channel();

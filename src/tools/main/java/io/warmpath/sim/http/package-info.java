@@ -1,5 +1,3 @@
 /** The simulated engine's HTTP surface. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.http;
-
-import org.jspecify.annotations.NullMarked;

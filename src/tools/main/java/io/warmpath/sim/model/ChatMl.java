@@ -17,9 +17,7 @@ public final class ChatMl {
 
     private ChatMl() {}
 
-    /**
-     * @param addGenerationPrompt opens the assistant's answer
-     */
+    /** {@code addGenerationPrompt}: opens the assistant's answer. */
     public static String render(List<Message> messages, boolean addGenerationPrompt) {
         StringBuilder text = new StringBuilder();
         for (Message m : messages) {

@@ -9,10 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The model's tokenizer, from a {@code tokenizer.json}.
- *
- * <p>Special tokens written in the text become their ids; nothing is added or cut. Any thread;
- * calls may take milliseconds.
+ * The model's tokenizer, from a {@code tokenizer.json}. Special tokens written in the text become
+ * their ids; nothing is added or cut. Any thread; calls may take milliseconds.
  */
 public final class SimTokenizer implements AutoCloseable {
     /** Class-path resource of the demo model. */

@@ -1,5 +1,3 @@
 /** The simulated model: tokenizer, chat template, answers. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.model;
-
-import org.jspecify.annotations.NullMarked;

@@ -14,11 +14,7 @@ public interface SimSessionTurn {
     /** Where the KV is kept between the turns; null for all but streaming sessions. */
     @Nullable SessionSlot slot();
 
-    /**
-     * The answer is complete.
-     *
-     * @param tokens prompt and answer
-     */
+    /** The answer is complete. {@code tokens}: prompt and answer. */
     void finished(int[] tokens);
 
     /** The client has left, or the request was never started. */

@@ -1,5 +1,3 @@
 /** Sessions of one simulated rank: what the engine remembers between the turns of an agent. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.session;
-
-import org.jspecify.annotations.NullMarked;

@@ -4,11 +4,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What requests find in an engine's memory and what they leave there: the device's blocks and,
- * where there is any, host memory behind it, and a pool of the fleet behind that. One thread.
- *
- * <p>A request takes room for prompt and answer when it is admitted. Blocks can be used by others
- * from the moment they are {@link #fill filled}; they stay when it ends, until their room is
- * needed.
+ * where there is any, host memory behind it, and a pool of the fleet behind that. One thread. A
+ * request takes room for prompt and answer when it is admitted. Blocks can be used by others from
+ * the moment they are {@link #fill filled}; they stay when it ends, until their room is needed.
  */
 final class EngineMemory<J extends Job> {
     private final int blockTokens;
@@ -38,20 +36,16 @@ final class EngineMemory<J extends Job> {
         return cache;
     }
 
-    /**
-     * @throws IllegalArgumentException when there can never be room for it
-     */
+    /** Throws {@link IllegalArgumentException} when there can never be room for it. */
     void require(Job job) {
         if (blocksOf(job) > cache.capacity()) {
             throw new IllegalArgumentException(
-                    "a request of "
-                            + job.promptTokens
-                            + " and "
-                            + job.answerTokens
-                            + " tokens does not fit into "
-                            + cache.capacity()
-                            + " blocks of "
-                            + blockTokens);
+                    "a request of %s and %s tokens does not fit into %s blocks of %s"
+                            .formatted(
+                                    job.promptTokens,
+                                    job.answerTokens,
+                                    cache.capacity(),
+                                    blockTokens));
         }
     }
 

@@ -3,10 +3,9 @@ package io.warmpath.sim.virtual;
 import java.util.Arrays;
 
 /**
- * From block id to a place, open addressing with linear probing; at most half full. One thread.
- *
- * <p>Ids are 0 or more. Those that follow each other lie side by side, eight to a cache line,
- * because that is how prompts ask for them. Removal closes the gap, so probes stay short for ever.
+ * From block id to a place, open addressing with linear probing; at most half full. One thread. Ids
+ * are 0 or more. Those that follow each other lie side by side, eight to a cache line, because that
+ * is how prompts ask for them. Removal closes the gap, so probes stay short for ever.
  */
 final class IdMap {
     static final int NONE = -1;

@@ -45,10 +45,8 @@ public class Job {
     public Job(int[] blocks, int promptTokens, int answerTokens) {
         if (promptTokens < 1 || answerTokens < 1) {
             throw new IllegalArgumentException(
-                    "a request has at least one token in and out, not "
-                            + promptTokens
-                            + " and "
-                            + answerTokens);
+                    "a request has at least one token in and out, not %s and %s"
+                            .formatted(promptTokens, answerTokens));
         }
         this.blocks = blocks;
         this.places = new int[blocks.length];
@@ -59,10 +57,7 @@ public class Job {
     /** When what another engine has computed is there. */
     @FunctionalInterface
     public interface Arrival {
-        /**
-         * @param tokens whose KV leaves now
-         * @return nanoseconds of the run's time
-         */
+        /** {@code tokens}: whose KV leaves now. Returns nanoseconds of the run's time. */
         long at(int tokens);
     }
 

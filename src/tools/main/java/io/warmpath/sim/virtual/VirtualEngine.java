@@ -78,9 +78,7 @@ public final class VirtualEngine<J extends Job> implements Runnable {
         this.watcher = watcher;
     }
 
-    /**
-     * @throws IllegalArgumentException when it can never find room
-     */
+    /** Throws {@link IllegalArgumentException} when it can never find room. */
     public void submit(J job) {
         memory.require(job);
         if (cacheIsShared) {

@@ -3,10 +3,9 @@ package io.warmpath.sim.virtual;
 import java.util.Arrays;
 
 /**
- * A clock that jumps from event to event. One thread.
- *
- * <p>Nanoseconds from 0. Events of one moment happen in the order in which they were entered, so
- * equal histories give equal runs. An event costs two walks of a binary heap and no object.
+ * A clock that jumps from event to event. One thread. Nanoseconds from 0. Events of one moment
+ * happen in the order in which they were entered, so equal histories give equal runs. An event
+ * costs two walks of a binary heap and no object.
  */
 public final class VirtualTime {
     private long[] times = new long[256];

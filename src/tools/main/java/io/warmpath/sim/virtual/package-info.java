@@ -1,7 +1,5 @@
 /**
  * Engines in virtual time: what a step takes and what a cache keeps, without tokens and sockets.
  */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.virtual;
-
-import org.jspecify.annotations.NullMarked;

@@ -15,17 +15,14 @@ import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 
 /**
- * Cache events to one msgpack batch, byte for byte as the imitated engine's msgspec structs.
- *
- * <p>Any thread; keeps nothing.
+ * Cache events to one msgpack batch, byte for byte as the imitated engine's msgspec structs. Any
+ * thread; keeps nothing.
  */
 public final class EventEncoder {
     private final WireFormat format;
     private final boolean rawHashes;
 
-    /**
-     * @param rawHashes vLLM only: whole digests as binary instead of their low 64 bits
-     */
+    /** {@code rawHashes}: vLLM only: whole digests as binary instead of their low 64 bits. */
     public EventEncoder(WireFormat format, boolean rawHashes) {
         this.format = format;
         this.rawHashes = rawHashes && !format.sglang();

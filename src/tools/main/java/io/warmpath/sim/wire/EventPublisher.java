@@ -9,9 +9,8 @@ import java.util.List;
 import org.zeromq.ZMQ;
 
 /**
- * One rank's PUB socket: numbers the batches, keeps the newest for replay, sends.
- *
- * <p>{@link #publish} and {@link #dropNext} on one thread; the socket is handed over to it once.
+ * One rank's PUB socket: numbers the batches, keeps the newest for replay, sends. {@link #publish}
+ * and {@link #dropNext} on one thread; the socket is handed over to it once.
  */
 public final class EventPublisher {
     private final ZMQ.Socket socket;

@@ -13,9 +13,7 @@ public final class ReplayBuffer {
     private final int capacity;
     private final Deque<Batch> batches = new ArrayDeque<>();
 
-    /**
-     * @param capacity batches kept; older ones cannot be replayed
-     */
+    /** {@code capacity}: batches kept; older ones cannot be replayed. */
     public ReplayBuffer(int capacity) {
         this.capacity = capacity;
     }

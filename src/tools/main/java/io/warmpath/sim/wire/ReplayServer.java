@@ -11,11 +11,10 @@ import org.zeromq.ZMQ;
 import org.zeromq.ZMsg;
 
 /**
- * The ROUTER sockets of one engine, one per rank, served by one thread.
- *
- * <p>A request is {@code [empty, first sequence]} behind the client's identity. The answer is one
- * message per kept batch and an end mark; with {@link WireFormat#replayTopic} the topic stands
- * before the sequence. A malformed request gets no answer, as from the engines.
+ * The ROUTER sockets of one engine, one per rank, served by one thread. A request is {@code [empty,
+ * first sequence]} behind the client's identity. The answer is one message per kept batch and an
+ * end mark; with {@link WireFormat#replayTopic} the topic stands before the sequence. A malformed
+ * request gets no answer, as from the engines.
  */
 public final class ReplayServer implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(ReplayServer.class);
@@ -31,9 +30,7 @@ public final class ReplayServer implements AutoCloseable {
     private final Thread thread;
     private volatile boolean running = true;
 
-    /**
-     * @param sockets bound ROUTER sockets, index = rank; this object uses and closes them
-     */
+    /** {@code sockets}: bound ROUTER sockets, index = rank; this object uses and closes them. */
     public ReplayServer(
             ZContext context,
             List<ZMQ.Socket> sockets,

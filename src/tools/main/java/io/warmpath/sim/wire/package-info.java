@@ -1,5 +1,3 @@
 /** KV events as the simulated engine sends them: msgpack, PUB and replay sockets. */
-@NullMarked
+@org.jspecify.annotations.NullMarked
 package io.warmpath.sim.wire;
-
-import org.jspecify.annotations.NullMarked;
