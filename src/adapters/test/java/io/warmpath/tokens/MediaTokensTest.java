@@ -236,7 +236,8 @@ class MediaTokensTest {
                     case "request" -> {
                         JsonNode body = o.path("body");
                         if (body.has("messages")) {
-                            Asked one = new Asked(o.path("step").asText(), chat(body, images(body)));
+                            Asked one =
+                                    new Asked(o.path("step").asText(), chat(body, images(body)));
                             int[] ids =
                                     tokens.tokens("any", one.chat, EngineProfile.SGLANG)
                                             .orElseThrow();
@@ -278,9 +279,7 @@ class MediaTokensTest {
             }
         }
         assertEquals(
-                List.of(
-                        "a chat: media not seen yet",
-                        "a chat with two images: media not seen yet"),
+                List.of("a chat: media not seen yet", "a chat with two images: media not seen yet"),
                 cut);
         assertEquals(6, whole);
     }
@@ -433,8 +432,7 @@ class MediaTokensTest {
             PromptInput.Conversation sglang = chat(body, 1);
             int[] ids = tokens.tokens("any", sglang, EngineProfile.SGLANG).orElseThrow();
             assertTrue(ids.length > 0);
-            assertEquals(
-                    "media not seen yet", sglang.extent().whyBeginning(EngineProfile.SGLANG));
+            assertEquals("media not seen yet", sglang.extent().whyBeginning(EngineProfile.SGLANG));
             JsonNode elsewhere = asked(text("a"), image("http://127.0.0.1/a.png", "mine"));
             PromptInput.Conversation address = chat(elsewhere, 1);
             tokens.tokens("any", address, EngineProfile.SGLANG);

@@ -181,9 +181,7 @@ public final class LmcacheInstances {
         if (known == null && workers < MOST_WORKERS) {
             workers++;
             known = new Worker();
-            instances
-                    .computeIfAbsent(instance, i -> new ConcurrentHashMap<>())
-                    .put(worker, known);
+            instances.computeIfAbsent(instance, i -> new ConcurrentHashMap<>()).put(worker, known);
         }
         return known;
     }

@@ -22,7 +22,8 @@ class LmcacheChunksTest {
         assertEquals(5313149338359954478L, PythonHash.text("0", "0"));
         assertEquals(866561823186450123L, PythonHash.text("42", "42"));
         assertEquals(8891781246207573802L, PythonHash.text("4294967295", "4294967295"));
-        assertEquals(-20846345236906415L, PythonHash.text("a longer text, of thirty-three chars", "7"));
+        assertEquals(
+                -20846345236906415L, PythonHash.text("a longer text, of thirty-three chars", "7"));
         assertEquals(0L, PythonHash.text("", "0"));
     }
 

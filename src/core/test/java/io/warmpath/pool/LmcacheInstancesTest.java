@@ -179,8 +179,7 @@ class LmcacheInstancesTest {
                     // Numbers go on behind a hole: what was told before does not count.
                     long next = numbers.getOrDefault(rank + location, 0L);
                     if (next > 0) {
-                        instances.changed(
-                                instance, worker, location, List.of(evict(0, next + 1)));
+                        instances.changed(instance, worker, location, List.of(evict(0, next + 1)));
                         chunks.clear();
                         numbers.put(rank + location, next + 2);
                     } else {
@@ -231,7 +230,6 @@ class LmcacheInstancesTest {
                     workers.values().stream()
                             .allMatch(w -> w.values().stream().anyMatch(s -> s.contains(h))));
         }
-        assertEquals(
-                expected, held(instance, LongStream.range(0, HASHES).toArray()), when);
+        assertEquals(expected, held(instance, LongStream.range(0, HASHES).toArray()), when);
     }
 }

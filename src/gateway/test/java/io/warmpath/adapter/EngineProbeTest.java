@@ -98,7 +98,9 @@ class EngineProbeTest {
                 0);
     }
 
-    /** Its version is as vLLM's, and it has a /server_info of its own; its models say whose it is. */
+    /**
+     * Its version is as vLLM's, and it has a /server_info of its own; its models say whose it is.
+     */
     private static FakeEngine trtllm() {
         return new FakeEngine()
                 .recorded("/v1/models", "trtllm-models.json")
@@ -141,10 +143,8 @@ class EngineProbeTest {
         WorkerProfile profile = probe(trtllm()).learn(spec(null, Set.of(), 64, 2, null));
         assertEquals(64, profile.blockSize());
         assertEquals(List.of(), profile.disagreements());
-        assertEquals(
-                List.of(0, 1), profile.events().stream().map(EventEndpoint::dpRank).toList());
-        assertTrue(
-                profile.events().stream().allMatch(e -> EventEndpoint.isPolled(e.endpoint())));
+        assertEquals(List.of(0, 1), profile.events().stream().map(EventEndpoint::dpRank).toList());
+        assertTrue(profile.events().stream().allMatch(e -> EventEndpoint.isPolled(e.endpoint())));
     }
 
     @Test

@@ -405,9 +405,7 @@ class MessagesApiTest {
                 .statusCode(200);
         JsonPath sent = JsonPath.from(engine.calls.getFirst().bodyText());
         assertEquals(List.of(roles.split(",")), sent.getList("messages.role"));
-        assertEquals(
-                taken ? "Be." : "Be.\nBe brief.",
-                sent.getString("messages[0].content"));
+        assertEquals(taken ? "Be." : "Be.\nBe brief.", sent.getString("messages[0].content"));
     }
 
     private static ModelTokens tokenizer() throws Exception {

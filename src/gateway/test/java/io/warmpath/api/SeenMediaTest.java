@@ -65,9 +65,7 @@ class SeenMediaTest {
     @BeforeEach
     void start() throws Exception {
         gateway = new Gateway(EnginePath.RAW);
-        engine =
-                new StubEngine(
-                        call -> call.json(200, "{\"choices\":[],\"usage\":" + usage + "}"));
+        engine = new StubEngine(call -> call.json(200, "{\"choices\":[],\"usage\":" + usage + "}"));
         gateway.events = events;
         gateway.tokens.first =
                 prompt -> {

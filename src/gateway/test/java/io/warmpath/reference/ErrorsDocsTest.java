@@ -185,17 +185,17 @@ class ErrorsDocsTest {
                             + " it. 414 and 431: a shorter path, fewer or shorter headers.";
             case BODY_TOO_LARGE ->
                     "Send less, or raise"
-                        + " [`warmpath.http.max-body-size`](configuration.md#warmpath.http.max-body-size).";
+                            + " [`warmpath.http.max-body-size`](configuration.md#warmpath.http.max-body-size).";
             case BODY_TOO_SLOW ->
                     "Send the request again over a better connection, or raise"
-                        + " [`warmpath.http.clients.body-timeout`](configuration.md#warmpath.http.clients.body-timeout).";
+                            + " [`warmpath.http.clients.body-timeout`](configuration.md#warmpath.http.clients.body-timeout).";
             case UNKNOWN_MODEL ->
                     "Ask `GET /v1/models`, which lists what this key may use."
                             + " [Models](../how-to/models.md) says where names come from.";
             case SESSION_CONFLICT ->
                     "[Sessions that are opened and"
-                        + " closed](../how-to/agents.md#sessions-that-are-opened-and-closed) has"
-                        + " the rules.";
+                            + " closed](../how-to/agents.md#sessions-that-are-opened-and-closed) has"
+                            + " the rules.";
             case SESSION_NOT_OPENED ->
                     "Open the session again, or send the request without `session_control`;"
                             + " [sessions](../how-to/agents.md#sessions-that-are-opened-and-closed)"
@@ -232,15 +232,15 @@ class ErrorsDocsTest {
                             + " ([shares](../how-to/admission.md#tenants-take-turns)).";
             case NO_HEALTHY_WORKER ->
                     "Wait for `retry-after`. An operator asks `./warmpath status` ([what a state"
-                        + " means](../how-to/operations.md#workers-what-a-state-means-and-what-to-do)).";
+                            + " means](../how-to/operations.md#workers-what-a-state-means-and-what-to-do)).";
             case TAINTS_NOT_TOLERATED ->
                     "Tolerate a taint, or require fewer"
                             + " ([taints](../explanation/routing.md#taints)).";
             case OVERLOADED ->
                     "Wait for `retry-after`, and send fewer requests at once"
-                        + " ([admission](../how-to/admission.md))."
-                        + " [`warmpath.http.overload-status`](configuration.md#warmpath.http.overload-status)"
-                        + " says which status it has.";
+                            + " ([admission](../how-to/admission.md))."
+                            + " [`warmpath.http.overload-status`](configuration.md#warmpath.http.overload-status)"
+                            + " says which status it has.";
             case OUT_OF_FILES ->
                     "Wait for `retry-after`. An operator raises the limit of open files (`ulimit"
                             + " -n`).";
@@ -256,13 +256,13 @@ class ErrorsDocsTest {
                             + " [move](../explanation/resilience.md), or its last try failed.";
             case UPSTREAM_TIMEOUT ->
                     "Send it again, or raise the time-out that the message names: `connect`, `first"
-                        + " byte` and `idle` are keys of [upstream](configuration.md#upstream).";
+                            + " byte` and `idle` are keys of [upstream](configuration.md#upstream).";
             case WORKER_UNWELL ->
                     "Send it again ([when engines"
                             + " fail](../how-to/operations.md#when-engines-fail)).";
             case REQUEST_TIMEOUT ->
                     "Ask for fewer tokens, or raise"
-                        + " [`warmpath.http.request-timeout`](configuration.md#warmpath.http.request-timeout).";
+                            + " [`warmpath.http.request-timeout`](configuration.md#warmpath.http.request-timeout).";
             case ENGINE_REFUSED ->
                     "Read the engine's message: below 500 the request is wrong, from 500 on the"
                             + " engine failed.";

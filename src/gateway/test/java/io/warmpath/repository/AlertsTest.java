@@ -101,7 +101,11 @@ class AlertsTest {
                                 assertTrue(found > before, name + " lacks " + part);
                                 before = found;
                             }
-                            long commands = FENCED.matcher(text).results().flatMap(m -> m.group(1).lines()).count();
+                            long commands =
+                                    FENCED.matcher(text)
+                                            .results()
+                                            .flatMap(m -> m.group(1).lines())
+                                            .count();
                             assertEquals(3, commands, "first commands of " + name);
                         });
     }

@@ -18,8 +18,9 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * What `kubectl kustomize` and Helm make of k8s and of its example, as trees. Rendered once, by the real programs;
- * {@code ./warmpath test} installs them. Where they are missing the test is skipped and says so.
+ * What `kubectl kustomize` and Helm make of k8s and of its example, as trees. Rendered once, by the
+ * real programs; {@code ./warmpath test} installs them. Where they are missing the test is skipped
+ * and says so.
  */
 public final class RenderedManifests {
     private static final Path TOOLS = Path.of(".tools/kubernetes/venv/bin").toAbsolutePath();

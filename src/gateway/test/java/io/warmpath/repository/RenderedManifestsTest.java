@@ -368,7 +368,10 @@ class RenderedManifestsTest {
                                 .filter(i -> !i.equals(ours))
                                 .filter(i -> !i.equals(RenderedManifests.REGISTRY + "/" + ours))
                                 .filter(i -> !i.matches("(sglang|vllm|nats):[0-9.]+"))
-                                .filter(i -> !i.matches("(lmsysorg/sglang|vllm/vllm-openai):v[0-9.]+"))
+                                .filter(
+                                        i ->
+                                                !i.matches(
+                                                        "(lmsysorg/sglang|vllm/vllm-openai):v[0-9.]+"))
                                 .forEach(problems::add));
     }
 

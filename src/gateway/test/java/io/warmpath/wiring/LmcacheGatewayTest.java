@@ -37,13 +37,13 @@ import org.zeromq.ZMsg;
 class LmcacheGatewayTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final HexFormat HEX = HexFormat.of();
-    private static final String RECORDING =
-            "/lmcache/lmcache-0.5.6-vllm-0.32.0-sha256_cbor.jsonl";
+    private static final String RECORDING = "/lmcache/lmcache-0.5.6-vllm-0.32.0-sha256_cbor.jsonl";
 
     private static List<JsonNode> recording() throws Exception {
         List<JsonNode> lines = new ArrayList<>();
         try (InputStream in = LmcacheGatewayTest.class.getResourceAsStream(RECORDING)) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
+            for (String line :
+                    new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
                 lines.add(JSON.readTree(line));
             }
         }
@@ -108,8 +108,7 @@ class LmcacheGatewayTest {
                 ZMsg answer = ZMsg.recvMsg(ask);
                 assertNotNull(answer);
                 assertEquals(2, answer.size());
-                String said =
-                        new String(answer.getLast().getData(), StandardCharsets.ISO_8859_1);
+                String said = new String(answer.getLast().getData(), StandardCharsets.ISO_8859_1);
                 if (line.get("asked").get(1).asText().contains("52656769737465724d7367")) {
                     assertTrue(said.contains("heartbeat_url"), said);
                     assertTrue(said.endsWith("127.0.0.1:" + reply), said);
@@ -147,7 +146,9 @@ class LmcacheGatewayTest {
         prompt.get("ids").forEach(id -> ids.add(id.asInt()));
         ids.add(7);
         Map<String, Integer> expected = new HashMap<>();
-        prompt.get("runs").properties().forEach(r -> expected.put(r.getKey(), 2 * r.getValue().asInt()));
+        prompt.get("runs")
+                .properties()
+                .forEach(r -> expected.put(r.getKey(), 2 * r.getValue().asInt()));
         await().untilAsserted(
                         () -> {
                             JsonNode said =

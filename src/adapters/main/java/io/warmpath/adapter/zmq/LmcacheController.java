@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * The controller that LMCache's workers are told of: hears what they hold, answers what they ask.
  *
  * <p>Workers push their changes to one socket and ask at another, which serves their heartbeats
- * too. One platform thread reads both; {@link #instances} is changed on it alone. Whatever a message
- * has in it, it costs itself only.
+ * too. One platform thread reads both; {@link #instances} is changed on it alone. Whatever a
+ * message has in it, it costs itself only.
  */
 public final class LmcacheController implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(LmcacheController.class);
@@ -53,8 +53,7 @@ public final class LmcacheController implements AutoCloseable {
         this.nanoTime = nanoTime;
         this.selector = Selector.open();
         ZmtpLoop loop =
-                new ZmtpLoop(
-                        selector, ByteBuffer.allocateDirect(READ_BYTES), nanoTime, null, null);
+                new ZmtpLoop(selector, ByteBuffer.allocateDirect(READ_BYTES), nanoTime, null, null);
         this.pull = bound(pull, loop, ZmtpConnection.Role.PULL, new Pushed());
         try {
             this.reply = bound(reply, loop, ZmtpConnection.Role.ROUTER, new Asked());
@@ -244,8 +243,7 @@ public final class LmcacheController implements AutoCloseable {
                                         m.number()));
                 case "FullSyncStatusMsg" ->
                         LmcacheAnswer.status(
-                                m.syncId(),
-                                instances.status(m.instance(), m.worker(), m.syncId()));
+                                m.syncId(), instances.status(m.instance(), m.worker(), m.syncId()));
                 case "BatchedP2PLookupMsg" -> LmcacheAnswer.noPeer();
                 default -> {
                     badMessages.increment();

@@ -123,7 +123,10 @@ record LmcacheMessage(
             }
             boolean whole =
                     switch (type) {
-                        case "RegisterMsg", "DeRegisterMsg", "HeartbeatMsg", "BatchedP2PLookupMsg" ->
+                        case "RegisterMsg",
+                                "DeRegisterMsg",
+                                "HeartbeatMsg",
+                                "BatchedP2PLookupMsg" ->
                                 true;
                         case "KVAdmitMsg", "KVEvictMsg", "BatchedKVOperationMsg" ->
                                 changes != null && !location.isEmpty();

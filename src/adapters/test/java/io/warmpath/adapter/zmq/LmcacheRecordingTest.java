@@ -39,7 +39,8 @@ class LmcacheRecordingTest {
         List<JsonNode> lines = new ArrayList<>();
         try (InputStream in =
                 LmcacheRecordingTest.class.getResourceAsStream("/lmcache/" + name + ".jsonl")) {
-            for (String line : new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
+            for (String line :
+                    new String(in.readAllBytes(), StandardCharsets.UTF_8).lines().toList()) {
                 lines.add(JSON.readTree(line));
             }
         }
@@ -102,8 +103,7 @@ class LmcacheRecordingTest {
     private boolean answered(JsonNode line, String heartbeats) throws Exception {
         assertEquals("", line.get("asked").get(0).asText());
         assertEquals("", line.get("answer").get(0).asText());
-        LmcacheMessage m =
-                LmcacheMessage.read(HEX.parseHex(line.get("asked").get(1).asText()));
+        LmcacheMessage m = LmcacheMessage.read(HEX.parseHex(line.get("asked").get(1).asText()));
         byte[] theirs = HEX.parseHex(line.get("answer").get(1).asText());
         String text = new String(theirs, StandardCharsets.ISO_8859_1);
         switch (m.type()) {
@@ -218,8 +218,7 @@ class LmcacheRecordingTest {
                 "c1"
             })
     void a_message_that_says_too_little_is_refused(String hex) {
-        Exception e =
-                assertThrows(Exception.class, () -> LmcacheMessage.read(HEX.parseHex(hex)));
+        Exception e = assertThrows(Exception.class, () -> LmcacheMessage.read(HEX.parseHex(hex)));
         assertTrue(e instanceof BadValue || e instanceof MalformedBatchException, e.toString());
     }
 

@@ -9,8 +9,8 @@ import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
-import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.LmcacheMetadata;
+import io.warmpath.fleet.metadata.PoolMetadata;
 import io.warmpath.fleet.metadata.VllmStoreMetadata;
 import java.net.URI;
 import java.util.LinkedHashMap;
@@ -232,7 +232,8 @@ public final class WorkerFields {
                 return k;
             }
         }
-        throw new IllegalArgumentException("The field kind must be sglang, vllm, trtllm or openai.");
+        throw new IllegalArgumentException(
+                "The field kind must be sglang, vllm, trtllm or openai.");
     }
 
     private @Nullable PoolMetadata pool() {

@@ -139,9 +139,8 @@ public final class MessagesApi {
 
     private record Read(MessagesRequest.Translated translated, InferenceRequest request) {}
 
-    private Read read(
-            String requestId, MultiMap headers, Buffer body, RequestParser.Terms terms) {
-        MessagesRequest.Translated translated = 
+    private Read read(String requestId, MultiMap headers, Buffer body, RequestParser.Terms terms) {
+        MessagesRequest.Translated translated =
                 MessagesRequest.translate(body, false, this::takesLaterSystem);
         InferenceRequest request =
                 RequestParser.parse(

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A body of Anthropic's Messages API as one of {@code /v1/chat/completions}. What is mapped to what
- * is listed in {@code src/docs/reference/anthropic.md}. Reads trees, so not on an event loop where the body
- * is large. One thread.
+ * is listed in {@code src/docs/reference/anthropic.md}. Reads trees, so not on an event loop where
+ * the body is large. One thread.
  */
 final class MessagesRequest {
     /**
@@ -57,8 +57,7 @@ final class MessagesRequest {
      *     where there are such
      * @throws GatewayException BadRequest with the member's path
      */
-    static Translated translate(
-            Buffer anthropic, boolean toCount, Predicate<String> laterSystem) {
+    static Translated translate(Buffer anthropic, boolean toCount, Predicate<String> laterSystem) {
         HeapBytes bytes = HeapBytes.of(anthropic);
         InvalidRequest.rejectOtherEncodings(bytes);
         Map<String, @Nullable Object> body;

@@ -9,7 +9,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Caches that engines have outside of their own, such as Mooncake's pools. Part of {@link WarmpathConfig}. */
+/**
+ * Caches that engines have outside of their own, such as Mooncake's pools. Part of {@link
+ * WarmpathConfig}.
+ */
 public interface SharedCacheConfig {
     @WithDefault("none")
     @Setting(

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Where an engine of vLLM's that decodes fetches a prompt's KV cache, in the words of the one that
- * has computed it (NIXL; src/docs/how-to/disaggregation.md). Immutable. Nothing at the engine checks it: a
- * part that is missing ends the engine, a cache that was given up meanwhile is read all the same.
- * So it is looked at here, goes to one engine, and at once.
+ * has computed it (NIXL; src/docs/how-to/disaggregation.md). Immutable. Nothing at the engine
+ * checks it: a part that is missing ends the engine, a cache that was given up meanwhile is read
+ * all the same. So it is looked at here, goes to one engine, and at once.
  */
 public final class HandOff {
     static final String MEMBER = "kv_transfer_params";

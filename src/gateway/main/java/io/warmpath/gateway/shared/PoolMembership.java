@@ -39,8 +39,7 @@ sealed interface PoolMembership {
             return new None();
         }
         // LMCache's chunks are of many blocks.
-        if (!(published instanceof LmcacheMetadata)
-                && published.pageSize() != worker.blockSize()) {
+        if (!(published instanceof LmcacheMetadata) && published.pageSize() != worker.blockSize()) {
             return new Unusable(
                     ("page-size mismatch: its pages have %s tokens, its blocks here %s; they"
                                     + " must agree")

@@ -27,8 +27,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where KV events come from, and the index they go to: engines' sockets or NATS, what is
- * posted, and what engines are asked for.
+ * Where KV events come from, and the index they go to: engines' sockets or NATS, what is posted,
+ * and what engines are asked for.
  *
  * <p>{@link #open} once, after the state of the process before has been read.
  */

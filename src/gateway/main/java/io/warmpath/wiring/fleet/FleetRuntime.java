@@ -145,7 +145,10 @@ public final class FleetRuntime implements AutoCloseable {
                         new DialectProbe(
                                 http,
                                 new OpenAiModels(),
-                                List.of(new SglangDialect(), new TrtllmDialect(), new VllmDialect()),
+                                List.of(
+                                        new SglangDialect(),
+                                        new TrtllmDialect(),
+                                        new VllmDialect()),
                                 fleet.healthPath(),
                                 fleet.deepHealthTimeout(),
                                 served -> ModelSettings.blockSize(config, served)),

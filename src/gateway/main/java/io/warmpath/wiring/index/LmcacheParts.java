@@ -113,8 +113,7 @@ public final class LmcacheParts implements AutoCloseable {
             String name,
             String doc,
             ToLongFunction<LmcacheInstances> count) {
-        FunctionCounter.builder(
-                        "warmpath.lmcache." + name, instances, i -> count.applyAsLong(i))
+        FunctionCounter.builder("warmpath.lmcache." + name, instances, i -> count.applyAsLong(i))
                 .description(doc)
                 .register(registry);
     }

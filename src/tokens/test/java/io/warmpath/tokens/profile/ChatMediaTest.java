@@ -97,8 +97,7 @@ class ChatMediaTest {
                 EnginePrompt.Unpredictable.class, Chats.render(EngineProfile.SGLANG, TEXT, image));
         assertInstanceOf(
                 EnginePrompt.Unpredictable.class,
-                Chats.render(
-                        EngineProfile.SGLANG, TYPES, media(Chats.request(CHAT)).inPlace()));
+                Chats.render(EngineProfile.SGLANG, TYPES, media(Chats.request(CHAT)).inPlace()));
     }
 
     private static Medium medium(String part) {
@@ -124,7 +123,8 @@ class ChatMediaTest {
                 medium(
                         "{'type': 'image_url', 'uuid': 'mine', 'image_url': {'url':"
                                 + " 'http://127.0.0.1/a.png'}}"));
-        Medium named = medium(image.formatted(png).replace("'image_url', ", "'image_url', 'uuid': 'a', "));
+        Medium named =
+                medium(image.formatted(png).replace("'image_url', ", "'image_url', 'uuid': 'a', "));
         assertEquals(one.content(), named.content());
         assertEquals(one.content(), medium(image.formatted(png + "', 'detail': 'auto")).content());
         Medium rough = medium(image.formatted(png + "', 'detail': 'low"));
