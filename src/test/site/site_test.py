@@ -161,7 +161,7 @@ class Reference(unittest.TestCase):
     def test_comments_become_paragraphs_lists_and_code(self):
         self.assertEqual("One\ntwo.\n\n1. first\n   goes on\n2. second", reference.prose(" * One\n * two.\n *\n *  1. first\n *     goes on\n *  2. second"))
         self.assertEqual("It ends\n\n- later,\n   or now\n\nMore.", reference.prose(" * It ends\n *   - later,\n *     or now\n * More."))
-        self.assertEqual("Costs:\n\n```text\n  a = b\n```", reference.prose(" * Costs:\n *   a = b"))
+        self.assertEqual("Costs:\n\n```\n  a = b\n```", reference.prose(" * Costs:\n *   a = b"))
 
     def test_fields_have_what_is_said_before_and_behind_them(self):
         self.assertEqual([("`a`", "`uint32_t`", "why a"), ("`b[2]`", "`uint8_t`", "now: why b")], reference.c_fields("uint32_t a; /* why\n * a */\n/* now: */ uint8_t b[2]; /* why b */"))
