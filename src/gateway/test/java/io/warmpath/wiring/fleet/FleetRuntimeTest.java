@@ -141,7 +141,8 @@ class FleetRuntimeTest {
                         "tcp://127.0.0.1:5658",
                         "kv-events",
                         16,
-                        status().worker().id()),
+                        status().worker().id(),
+                        feed.open().get(0).tagged()),
                 feed.open().get(0));
         assertTrue(runtime.registry().snapshot().knows("tiny"));
     }

@@ -47,6 +47,8 @@ class CostSettingsTest {
                     "warmpath.shared-cache.engine-version",
                     "warmpath.shared-cache.held-ttl",
                     "warmpath.shared-cache.keys-per-request",
+                    "warmpath.shared-cache.lmcache-pull",
+                    "warmpath.shared-cache.lmcache-reply",
                     "warmpath.shared-cache.masters",
                     "warmpath.shared-cache.missing-ttl",
                     "warmpath.shared-cache.timeout",
