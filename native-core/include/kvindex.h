@@ -206,8 +206,8 @@ typedef struct kvi_looked {
  *   cost   = weight * (max(0, prefill[slot] + prompt - cached * block) / unit) + (base[slot] + added)
  *
  * In double, each operation rounded by itself, in this order from the left. When credit[2] == credit[3] they
- * are one term, credit[2] * (d[3] - d[1]). Source: src/docs/explanation/routing.md, which has it from Dynamo's cost,
- * overlap weight * prefill blocks + decode blocks. The gateway's own numbers, to the last bit, come from:
+ * are one term, credit[2] * (d[3] - d[1]). Source: src/docs/explanation/routing.md, which has it from Dynamo's
+ * cost, overlap weight * prefill blocks + decode blocks. The gateway's own numbers, to the last bit, come from:
  * credit 1, host weight, disk weight, disk weight; block = the tokens of a block; unit = those of the smallest
  * block of the fleet; prompt = the prompt's tokens; prefill = booked tokens; base + added = decode blocks *
  * block / unit; weight = overlap weight; most_cached = (prompt tokens - 1) / block tokens.
@@ -311,9 +311,9 @@ int32_t kvi_seed(const uint8_t* lora, uint32_t lora_length, const uint8_t* salt,
 int32_t kvi_hash(const uint32_t* tokens, uint32_t token_count, uint32_t block_size, uint64_t seed,
                  uint64_t* out_locals, uint64_t* out_sequence, uint32_t capacity, uint32_t* out_blocks);
 
-/* SGLang's page digests (src/docs/reference/page-keys.md): digest[i] = sha256(digest[i-1] || ids of page i as u32 LE),
- * KVI_PAGE_DIGEST bytes each, for all complete pages. `flags`: 0 or KVI_BIGRAMS, where an element is a token
- * and the one behind it. `seed`: what the first page is chained to; `seed_length` 0 or KVI_PAGE_DIGEST.
+/* SGLang's page digests (src/docs/reference/page-keys.md): digest[i] = sha256(digest[i-1] || ids of page i as
+ * u32 LE), KVI_PAGE_DIGEST bytes each, for all complete pages. `flags`: 0 or KVI_BIGRAMS, where an element is a
+ * token and the one behind it. `seed`: what the first page is chained to; `seed_length` 0 or KVI_PAGE_DIGEST.
  * KVI_E_CAPACITY when there are more than `capacity` pages. O(token_count), allocates nothing. */
 int32_t kvi_page_digests(const uint32_t* tokens, uint32_t token_count, uint32_t page_size, uint32_t flags,
                          const uint8_t* seed, uint32_t seed_length, uint8_t* out_digests, uint32_t capacity,

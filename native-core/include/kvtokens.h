@@ -3,10 +3,10 @@
  * libkvindex.so; KVI_ABI_VERSION covers it.
  *
  * Conventions: as in kvindex.h, its status values too. What is supported, and how it was checked:
- * src/docs/explanation/tokenizer.md. Threads: ktk_encode and ktk_decode from any thread at any time between open and close,
- * side by side; they share a mutex for the time of a push or a pop. ktk_close must not run beside another call
- * on the same handle. The tokenizer is immutable; what it remembers of words is bounded (256 KB for each call
- * that runs beside others).
+ * src/docs/explanation/tokenizer.md. Threads: ktk_encode and ktk_decode from any thread at any time between
+ * open and close, side by side; they share a mutex for the time of a push or a pop. ktk_close must not run
+ * beside another call on the same handle. The tokenizer is immutable; what it remembers of words is bounded
+ * (256 KB for each call that runs beside others).
  */
 #ifndef WARMPATH_KVTOKENS_H
 #define WARMPATH_KVTOKENS_H

@@ -3,11 +3,11 @@
  * that were sent there; for engines whose events are not followed. Part of libkvindex.so; KVI_ABI_VERSION
  * covers it.
  *
- * Conventions: as in kvindex.h, its status values too. Rules and weaknesses: src/docs/explanation/block-tracker.md.
- *   Threads: every function from any thread at any time between open and close, serialised inside as far as
- *   needed; kvt_close must not run beside another call on the same handle.
- *   A back end is named like a slot of the index: its number in the low 14 bits (KVI_SLOT_NUMBER), above it
- * which incarnation of it.
+ * Conventions: as in kvindex.h, its status values too. Rules and weaknesses:
+ * src/docs/explanation/block-tracker.md. Threads: every function from any thread at any time between open and
+ * close, serialised inside as far as needed; kvt_close must not run beside another call on the same handle. A
+ * back end is named like a slot of the index: its number in the low 14 bits (KVI_SLOT_NUMBER), above it which
+ * incarnation of it.
  *
  * Hashing
  *   position   hash[i] = xxh3_64(le64(i) || block i's token ids as u32 LE, seed)

@@ -1,4 +1,5 @@
-/// Names for the blocks of an engine that has none: Dynamo's chained hashes (src/docs/how-to/publisher.md). Pure.
+/// Names for the blocks of an engine that has none: Dynamo's chained hashes (src/docs/how-to/publisher.md).
+/// Pure.
 #pragma once
 
 #include "publisher/wire.hpp"

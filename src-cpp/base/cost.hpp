@@ -1,7 +1,7 @@
 /// What it would cost to send a prompt to each slot, and which slots cost least. Plain arithmetic over rows.
 ///
-/// The form is that of the router (src/docs/explanation/routing.md), which has it from Dynamo's cost function: prefill work
-/// that is left after what is cached, by weight, and the blocks that decode.
+/// The form is that of the router (src/docs/explanation/routing.md), which has it from Dynamo's cost function:
+/// prefill work that is left after what is cached, by weight, and the blocks that decode.
 ///
 ///     d[t]   = min(depth[t], most_cached)
 ///     cached = credit[0] * d[0] + credit[1] * (d[1] - d[0]) + credit[2] * (d[2] - d[1])

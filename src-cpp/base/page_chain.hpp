@@ -1,4 +1,5 @@
-/// SGLang's page digests: sha256(digest before || ids of the page), src/docs/reference/page-keys.md. Pure, any thread.
+/// SGLang's page digests: sha256(digest before || ids of the page), src/docs/reference/page-keys.md. Pure, any
+/// thread.
 #pragma once
 
 #include "base/sha256.hpp"

@@ -1,9 +1,9 @@
 /// Which back end is taken to hold which blocks, from the prompts that were sent there: no events needed.
 ///
-/// The rules are those of the vLLM cache-aware policy (src/docs/explanation/block-tracker.md): a prompt's complete blocks
-/// are recorded for the back end that it goes to; a look-up finds, for each back end that holds block 0, how
-/// far its blocks reach by binary search; the least recently used blocks are evicted, the deepest of equals
-/// first.
+/// The rules are those of the vLLM cache-aware policy (src/docs/explanation/block-tracker.md): a prompt's
+/// complete blocks are recorded for the back end that it goes to; a look-up finds, for each back end that holds
+/// block 0, how far its blocks reach by binary search; the least recently used blocks are evicted, the deepest
+/// of equals first.
 ///
 /// find(), record(), evict(), stats()   any thread; wait for each other at one back end for microseconds,
 /// evict()
