@@ -24,7 +24,7 @@ PAGES = {"front": "", "settings": "reference/configuration/", "http-api": "refer
          "operations": "how-to/operations/", "architecture": "explanation/architecture/", "caching": "explanation/caching/",
          "source": "source/src-cpp/sync/epoch.hpp/", "results": "perf/results/"}
 # What a newcomer looks for: words, and the page that has the answer.
-WANTED = {"limits per tenant": "how-to/tenants-and-limits", "drain a worker": "how-to/operations", "NATS": "how-to/nats", "latency cost": "explanation/latency",
+WANTED = {"limits per tenant": "how-to/tenants-and-limits", "drain a worker": "how-to/operations", "NATS": "how-to/nats", "latency cost": "explanation/routing",
           "cost in milliseconds": "explanation/routing", "metrics": "reference/metrics", "rate_limit_exceeded": "reference/errors"}
 MOVED = {"routing/#cost-in-milliseconds": "explanation/routing/#cost-in-milliseconds"}
 SHOWN = 5
