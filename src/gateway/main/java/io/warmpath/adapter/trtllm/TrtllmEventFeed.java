@@ -121,17 +121,22 @@ public final class TrtllmEventFeed implements EventFeed {
                                     endpoint.substring(
                                             0, endpoint.length() - EventEndpoint.POLLED.length())));
             engines.put(endpoint, engine);
-            askIn(engine, Duration.ZERO);
+            askIn(engine, settings.interval()); // its other ranks are followed by then
+        }
+        if (engine.ranks.isEmpty()) {
+            engine.failures = 0;
         }
         engine.ranks.put(rank.source.dpRank(), rank);
     }
 
+    /**
+     * What is being asked for on behalf of the old source the new one gets: two that ask would take
+     * the events from each other.
+     */
     private void drop(Rank rank) {
         Engine engine = engines.get(rank.source.endpoint());
-        if (engine != null
-                && engine.ranks.remove(rank.source.dpRank(), rank)
-                && engine.ranks.isEmpty()) {
-            engines.remove(rank.source.endpoint());
+        if (engine != null) {
+            engine.ranks.remove(rank.source.dpRank(), rank);
         }
     }
 
@@ -169,11 +174,17 @@ public final class TrtllmEventFeed implements EventFeed {
         try {
             Future<?> unused =
                     thread.schedule(
-                            () -> questions.execute(() -> ask(engine)),
-                            delay.toNanos(),
-                            TimeUnit.NANOSECONDS);
+                            () -> askIfFollowed(engine), delay.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException closed) {
             // Nobody asks any more.
+        }
+    }
+
+    private void askIfFollowed(Engine engine) {
+        if (engine.ranks.isEmpty()) {
+            engines.values().remove(engine);
+        } else {
+            questions.execute(() -> ask(engine));
         }
     }
 
@@ -195,7 +206,8 @@ public final class TrtllmEventFeed implements EventFeed {
 
     private void answered(Engine engine, EventAnswer answer) {
         if (engine.ranks.isEmpty()) {
-            return; // nobody follows it any more
+            engines.values().remove(engine);
+            return;
         }
         String problem = answer.problem();
         if (problem == null) {
@@ -210,11 +222,11 @@ public final class TrtllmEventFeed implements EventFeed {
             } else if (rank == null) {
                 counters.drop(DropReason.UNKNOWN_RANK);
             } else {
-                guarded(engine, rank, () -> deliver(rank, event));
+                guarded(rank, () -> deliver(rank, event));
             }
         }
         for (Rank rank : List.copyOf(engine.ranks.values())) {
-            guarded(engine, rank, rank.session::tick);
+            guarded(rank, rank.session::tick);
         }
         askIn(engine, engine.failures == 0 ? settings.interval() : backoff(engine.failures));
     }
@@ -232,14 +244,11 @@ public final class TrtllmEventFeed implements EventFeed {
     }
 
     /** A source whose events cannot be applied is given up; its state says why. */
-    private void guarded(Engine engine, Rank rank, Runnable work) {
+    private void guarded(Rank rank, Runnable work) {
         try {
             work.run();
         } catch (RuntimeException e) {
-            engine.ranks.remove(rank.source.dpRank(), rank);
-            if (engine.ranks.isEmpty()) {
-                engines.remove(rank.source.endpoint(), engine);
-            }
+            drop(rank);
             rank.session.close("its events cannot be applied: " + e);
         }
     }

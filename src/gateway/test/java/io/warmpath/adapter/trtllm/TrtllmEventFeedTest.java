@@ -131,6 +131,15 @@ class TrtllmEventFeedTest {
         return e -> e.sendResponseHeaders(status, -1);
     }
 
+    /** Until {@link #release}. */
+    private void held() {
+        try {
+            assertTrue(release.await(30, TimeUnit.SECONDS), "the test did not end");
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private Subscription follow(int rank, int ranks) {
         return feed.subscribe(
                 new EventSource(
@@ -344,14 +353,7 @@ class TrtllmEventFeedTest {
 
     @Test
     void an_answer_that_does_not_come_is_not_waited_for() throws Exception {
-        replies.add(
-                e -> {
-                    try {
-                        assertTrue(release.await(30, TimeUnit.SECONDS), "the test did not end");
-                    } catch (InterruptedException interrupted) {
-                        Thread.currentThread().interrupt();
-                    }
-                });
+        replies.add(e -> held());
         replies.add(body("[" + created() + "]"));
         Subscription source = follow(0, 1);
         soon().until(() -> source.state() == EventView.EXACT);
@@ -399,6 +401,24 @@ class TrtllmEventFeedTest {
         soon().until(() -> source.status().rejected() == 1);
         soon().until(() -> source.state() == EventView.GAP);
         assertEquals(Belief.PART, source.status().belief());
+    }
+
+    @Test
+    void a_source_that_follows_again_gets_what_is_being_asked_for() throws Exception {
+        replies.add(
+                e -> {
+                    held();
+                    body("[" + created() + "," + stored(1, "null", 11, 1) + "]").to(e);
+                });
+        Subscription before = follow(0, 1);
+        soon().until(() -> asked.get() == 1);
+        before.close();
+        Subscription source = follow(0, 1);
+        assertEquals(1, asked.get(), "two that ask take the events from each other");
+        release.countDown();
+        soon().until(() -> depth(0, Tier.GPU, 1, 2, 3, 4) == 1);
+        assertEquals(EventView.EXACT, source.state());
+        soon().until(() -> asked.get() > 2);
     }
 
     @Test
