@@ -81,8 +81,17 @@ public final class LearntMedia {
          * @return false when they do not fit, or blocks are missing yet
          */
         public boolean stored(int[] stored, int blockSize, long promptTokens, long cachedTokens) {
+            synchronized (LearntMedia.this) { // lengths stay what they are
+                return storedAt(stored, blockSize, promptTokens, cachedTokens);
+            }
+        }
+
+        private boolean storedAt(
+                int[] stored, int blockSize, long promptTokens, long cachedTokens) {
             int[] starts = starts(promptTokens);
             if (starts.length == 0
+                    || cachedTokens < 0
+                    || cachedTokens > promptTokens
                     || cachedTokens % blockSize != 0
                     || cachedTokens + stored.length < promptTokens - promptTokens % blockSize
                     || !fits(laidOut(starts, (int) promptTokens), stored, (int) cachedTokens)) {

@@ -91,6 +91,8 @@ class LearntMediaTest {
         assertFalse(lesson.stored(prompt.from(4, 8), 4, 13, 4)); // there is more of the prompt
         assertFalse(lesson.stored(prompt.from(4, 12), 4, 13, 0));
         assertFalse(lesson.stored(prompt.from(4, 12), 4, 14, 4)); // of another length
+        assertFalse(lesson.stored(prompt.from(4, 12), 4, 13, 3L << 30)); // beyond the prompt
+        assertFalse(lesson.stored(prompt.from(4, 12), 4, 13, -4));
         assertNull(learnt.ids(image.medium()));
         assertTrue(lesson.stored(prompt.from(4, 12), 4, 13, 4));
         assertArrayEquals(image.ids(), known(image));
