@@ -17,6 +17,7 @@ import io.warmpath.routing.modes.Routers;
 import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.routing.rates.Sent;
 import io.warmpath.routing.rates.WorkerRates;
+import io.warmpath.routing.rates.WorkerRates.Shows;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -546,15 +547,15 @@ class LatencyCostTest {
         WorkerRates rates = new WorkerRates(P, () -> now);
         WorkerSlot old = new WorkerSlot(3);
         WorkerSlot reborn = new WorkerSlot(3 | 1 << WorkerSlot.NUMBER_BITS);
-        Sent lost = rates.sent(old, work(100), true);
+        Sent lost = rates.sent(old, work(100), Shows.FIRST_TOKEN);
         assertEquals(1, rates.state(old).requests());
         assertEquals(0, rates.state(reborn).requests());
-        rates.sent(reborn, work(100), true);
+        rates.sent(reborn, work(100), Shows.FIRST_TOKEN);
         lost.firstToken();
         lost.ended(5);
         assertEquals(1, rates.state(reborn).requests());
         assertEquals(1, rates.state(reborn).pending());
-        Sent late = rates.sent(old, work(100), true);
+        Sent late = rates.sent(old, work(100), Shows.FIRST_TOKEN);
         assertEquals(1, rates.state(reborn).pending(), "a late one does not take its place");
         late.ended(-1);
     }

@@ -125,7 +125,12 @@ final class GatewayRuntime implements AutoCloseable {
         decisions =
                 new DecisionParts(config.explain(), vertx, instance, meters, records.decisions());
         io.warmpath.routing.Router chooser =
-                FlowSettings.router(config, load, router, decisions.log());
+                FlowSettings.router(
+                        config,
+                        load,
+                        router,
+                        decisions.log(),
+                        admission.admission().queueing() || admission.admission().guarding());
         usage =
                 new UsageParts(
                         config.telemetry().usage(),

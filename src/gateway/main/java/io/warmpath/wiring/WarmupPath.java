@@ -104,7 +104,7 @@ final class WarmupPath implements Warmup.Parts {
                                 engines,
                                 load,
                                 caches.overlaps().askedOnly(CACHE_BYTES),
-                                FlowSettings.router(config, load, kept, DecisionLog.OFF),
+                                FlowSettings.router(config, load, kept, DecisionLog.OFF, false),
                                 FlowSettings.options(config, plan, body).with(ClientBounds.OFF),
                                 FlowSettings.migration(
                                         config.migration(), plan, new SimpleMeterRegistry()),

@@ -37,7 +37,15 @@ final class Campaign {
             for (int seed = 1; seed <= flags.seeds; seed++) {
                 Workload workload = s.draw().apply(seed);
                 for (PolicyCatalog.Named p : all.stream().distinct().toList()) {
-                    Cell cell = new Cell(s, p, 1, seed, flags.lagMillis, flags.replicas());
+                    Cell cell =
+                            new Cell(
+                                    s,
+                                    p,
+                                    1,
+                                    seed,
+                                    flags.lagMillis,
+                                    flags.replicas(),
+                                    flags.onePiece);
                     progress.show(done, Complaints.ALL.size(), s.name() + " " + p.name());
                     results.add(CellRun.play(cell, workload, indexes));
                 }
@@ -57,7 +65,15 @@ final class Campaign {
                 for (double load : flags.loads) {
                     Disagreements pairs = new Disagreements(workload, indexes, flags.ours);
                     for (PolicyCatalog.Named p : flags.policies) {
-                        Cell cell = new Cell(s, p, load, seed, flags.lagMillis, flags.replicas());
+                        Cell cell =
+                                new Cell(
+                                        s,
+                                        p,
+                                        load,
+                                        seed,
+                                        flags.lagMillis,
+                                        flags.replicas(),
+                                        flags.onePiece);
                         progress.show(results.size(), all, s.name() + " " + p.name() + " " + load);
                         Observed observed = CellRun.observe(cell, workload, indexes, null);
                         results.add(observed.result(cell, flags.limits(s)));

@@ -57,7 +57,8 @@ final class CapacitySearch {
                                     known == null ? 1 : known,
                                     seed,
                                     flags.lagMillis,
-                                    flags.replicas());
+                                    flags.replicas(),
+                                    flags.onePiece);
                     Found of = find(from, workload, known == null ? FIRST_STEP : SMALL_STEP);
                     before.put(p.name(), of.load);
                     found.add(of.capacity);

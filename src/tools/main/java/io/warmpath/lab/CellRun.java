@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Plays one {@link Cell}. One thread, used once; equal cells give equal results. First tokens and
- * ends are seen at once, because answers are streamed through the router.
+ * ends are seen at once, because answers are streamed through the router; of an answer in one piece
+ * it sees the end alone.
  */
 final class CellRun {
     private static final double NANOS_PER_MILLI = 1e6;
@@ -215,7 +216,8 @@ final class CellRun {
                         workload.blocks()[number],
                         workload.prompt()[number],
                         workload.answer()[number],
-                        workload.blockTokens());
+                        workload.blockTokens(),
+                        !isInOnePiece(number));
         Router router = routerOf(number);
         List<PrefixEvent> news = router.events().arrived(time.nanos());
         if (!news.isEmpty()) {
@@ -237,6 +239,11 @@ final class CellRun {
         prefiller[number] = from;
         decoder[number] = engine;
         engines.get(from).submit(call.prefill());
+    }
+
+    /** As evenly among the requests as can be. */
+    private boolean isInOnePiece(int number) {
+        return Math.floor((number + 1) * cell.onePiece()) > Math.floor(number * cell.onePiece());
     }
 
     private Router routerOf(int number) {
@@ -264,6 +271,12 @@ final class CellRun {
             return;
         }
         observed.firstToken(call.number(), call.reported(), time.nanos());
+        if (call.streamed()) {
+            tellFirstToken(call);
+        }
+    }
+
+    private void tellFirstToken(Call call) {
         Router router = routerOf(call.number());
         router.policy().firstToken(call);
         peers.firstToken(call, router.number());
@@ -287,6 +300,9 @@ final class CellRun {
         }
         left--;
         observed.ended(call.number(), time.nanos());
+        if (!call.streamed()) {
+            tellFirstToken(call); // with the last one
+        }
         Router router = routerOf(call.number());
         router.policy().ended(call);
         peers.ended(call, router.number());

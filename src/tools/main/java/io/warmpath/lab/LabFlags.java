@@ -73,6 +73,7 @@ final class LabFlags {
     int blockTokens = 512;
 
     double lagMillis = Cell.LAG_MILLIS;
+    double onePiece;
     String ours = "latency";
     @Nullable Path json;
     @Nullable Path csv;
@@ -167,6 +168,7 @@ final class LabFlags {
             case "--pool" -> poolFactor = number(name, value, x -> x >= 0 && x <= 64);
             case "--pool-rate" -> poolRate = number(name, value, x -> x > 0);
             case "--lag" -> lagMillis = number(name, value, x -> x >= 0 && x <= 60_000);
+            case "--one-piece" -> onePiece = number(name, value, x -> x >= 0 && x <= 1);
             case "--model" ->
                     model =
                             EngineModel.preset(value)

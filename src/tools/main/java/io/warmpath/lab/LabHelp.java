@@ -47,6 +47,8 @@ final class LabHelp {
                                devices' memory (0)
               --pool-rate N    tokens/s that an engine fetches from it (the model's)
               --lag MS         after which engines' cache events are known (10)
+              --one-piece X    part of the requests whose answers are not streamed: no router sees
+                               their first token (0)
               --ours A         the policy that peers' rules are compared with (latency)
               --json FILE      all results, a JSON line each
               --csv FILE       the same as a table

@@ -87,10 +87,11 @@ final class Roles {
                 prefills == 0
                         ? cell
                         : new Cell(
-                                cell.scenario(),
-                                named(kind + prefills + "@" + flags.gigabits),
-                                cell.load(),
-                                cell.seed());
+                                        cell.scenario(),
+                                        named(kind + prefills + "@" + flags.gigabits),
+                                        cell.load(),
+                                        cell.seed())
+                                .withOnePiece(cell.onePiece());
         progress.show(played.size(), FIRST + 1, of.scenario().name() + " " + of.policy().name());
         played.put(
                 prefills,

@@ -106,7 +106,15 @@ final class Tune {
         List<Cell> of = new ArrayList<>();
         for (Scenario s : flags.scenarios) {
             for (double load : flags.loads) {
-                of.add(new Cell(s, have(), load, seed, flags.lagMillis, flags.replicas()));
+                of.add(
+                        new Cell(
+                                s,
+                                have(),
+                                load,
+                                seed,
+                                flags.lagMillis,
+                                flags.replicas(),
+                                flags.onePiece));
             }
         }
         return of;
@@ -215,7 +223,14 @@ final class Tune {
         Workload workload = workload(c, training);
         Scenario part = c.scenario().withDraw(1 / Parts.KEPT, s -> workload);
         return CellRun.play(
-                new Cell(part, policy, c.load(), c.seed(), c.lagMillis(), c.replicas()),
+                new Cell(
+                        part,
+                        policy,
+                        c.load(),
+                        c.seed(),
+                        c.lagMillis(),
+                        c.replicas(),
+                        c.onePiece()),
                 workload,
                 indexes);
     }

@@ -17,6 +17,11 @@ import io.warmpath.load.LoadBook;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.WorkerLoad;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.FleetRates;
+import io.warmpath.routing.rates.LatencyPriors;
+import io.warmpath.routing.rates.RateState;
+import io.warmpath.routing.rates.Sent;
+import io.warmpath.routing.rates.WorkerRates;
 import io.warmpath.sim.virtual.BlockCache;
 import io.warmpath.sim.virtual.EngineModel;
 import io.warmpath.sim.virtual.EngineWatcher;
@@ -53,6 +58,15 @@ final class TurnsInVirtualTime {
         }
     }
 
+    /**
+     * Speeds are what the router's are until answers say otherwise; engines are as they are.
+     *
+     * @param streamed first tokens are seen; else answers come in one piece
+     */
+    record Answers(boolean streamed, LatencyPriors priors) {
+        static final Answers STREAMED = new Answers(true, LatencyPriors.DEFAULT);
+    }
+
     /** One who sends {@code perSecond} requests. */
     record Sender(Tenant tenant, double perSecond, Shape shape) {}
 
@@ -72,6 +86,7 @@ final class TurnsInVirtualTime {
         final int prompt;
         final int answer;
         LoadBook.@Nullable Booking booking;
+        @Nullable Sent sent;
         ModelQueue.@Nullable Account account;
 
         Request(Seen seen, int prompt, int answer) {
@@ -89,14 +104,19 @@ final class TurnsInVirtualTime {
     private final List<VirtualEngine<Request>> engines = new ArrayList<>();
     private final SplittableRandom random;
     private final Admission admission;
+    private final Answers answers;
+    private final WorkerRates rates;
     private final @Nullable ModelQueue queue;
     private int mostWaiting;
 
     /**
      * @param threshold of the queue; infinite: there is none
      */
-    TurnsInVirtualTime(EngineModel model, int size, double threshold, long limit, long seed) {
+    TurnsInVirtualTime(
+            EngineModel model, int size, double threshold, long limit, long seed, Answers answers) {
         random = new SplittableRandom(seed);
+        this.answers = answers;
+        rates = new WorkerRates(answers.priors, time::nanos);
         for (int i = 0; i < size; i++) {
             WorkerSlot slot = new WorkerSlot(i);
             Worker worker =
@@ -214,8 +234,49 @@ final class TurnsInVirtualTime {
                         ranks.get(least).slot(),
                         request.prompt,
                         Math.ceilDiv(request.prompt + request.answer, BLOCK));
+        if (!answers.streamed) {
+            request.sent =
+                    rates.sent(
+                            ranks.get(least).slot(),
+                            work(request, ranks.get(least)),
+                            WorkerRates.Shows.END);
+            watch(request, request.sent);
+        }
         VirtualEngine<Request> engine = engines.get(least);
         time.after(WIRE_NANOS, () -> engine.submit(request));
+    }
+
+    private WorkerRates.Work work(Request request, Candidate to) {
+        FleetRates fleet = rates.fleet(ranks, time.nanos());
+        RateState state = rates.state(to.slot());
+        double prefill = state.prefillFactor(fleet);
+        double decode = state.decodeFactor(fleet);
+        double step =
+                answers.priors.stepMillis(
+                        state.requests() + 1,
+                        state.promptTokens() + request.prompt + rates.outputTokens() / 2);
+        return new WorkerRates.Work(
+                request.prompt,
+                request.prompt,
+                prefill * answers.priors.prefillMillis(request.prompt, 0),
+                0,
+                prefill * step,
+                0,
+                0,
+                rates.outputTokens(),
+                prefill,
+                decode);
+    }
+
+    /** As the gateway does where it sees no first token, without engines' events. */
+    private void watch(Request request, Sent sent) {
+        long nanos = sent.prefillNanos();
+        if (nanos > 0) {
+            time.after(nanos, () -> watch(request, sent));
+        } else if (request.booking != null) {
+            request.booking.firstToken();
+            admission.wake();
+        }
     }
 
     private double booked(int rank) {
@@ -245,7 +306,7 @@ final class TurnsInVirtualTime {
 
     private void begun(Request request) {
         request.seen.ttftMillis.add((time.nanos() - request.came) / 1e6);
-        if (request.booking != null) {
+        if (request.booking != null && answers.streamed) {
             request.booking.firstToken();
         }
         admission.wake();
@@ -256,6 +317,9 @@ final class TurnsInVirtualTime {
         request.seen.work += request.prompt + 2L * request.answer;
         if (request.booking != null) {
             request.booking.close();
+        }
+        if (request.sent != null) {
+            request.sent.ended(request.answer);
         }
         if (request.account != null) {
             request.account.answered(request.answer);

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.admission.Tenant;
+import io.warmpath.lab.TurnsInVirtualTime.Answers;
 import io.warmpath.lab.TurnsInVirtualTime.Seen;
 import io.warmpath.lab.TurnsInVirtualTime.Sender;
 import io.warmpath.lab.TurnsInVirtualTime.Shape;
+import io.warmpath.routing.rates.LatencyPriors;
 import io.warmpath.sim.virtual.EngineModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +32,11 @@ class TurnsInVirtualTimeTest {
     private static final double SECONDS = 300;
 
     private static TurnsInVirtualTime fleet(EngineModel model, double threshold) {
-        return new TurnsInVirtualTime(model, ENGINES, threshold, PLACES, SEED);
+        return fleet(model, threshold, Answers.STREAMED);
+    }
+
+    private static TurnsInVirtualTime fleet(EngineModel model, double threshold, Answers answers) {
+        return new TurnsInVirtualTime(model, ENGINES, threshold, PLACES, SEED, answers);
     }
 
     /** Requests per second that engines end while more come than they can do. */
@@ -170,6 +176,69 @@ class TurnsInVirtualTimeTest {
         fleet.speed(SECONDS / 3, 0.2);
         fleet.speed(SECONDS * 2 / 3, 1);
         return fleet;
+    }
+
+    /** Requests that are ended in a second, while 20 tenants send twice what the fleet can do. */
+    private static double ended(EngineModel model, Shape shape, double capacity, Answers answers) {
+        List<Sender> senders = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            senders.add(new Sender(new Tenant("t" + i, 1), capacity / 10, shape));
+        }
+        TurnsInVirtualTime fleet = fleet(model, DEFAULT, answers);
+        List<Seen> all = fleet.play(senders, SECONDS / 3);
+        int before = ended(all);
+        fleet.goOn(SECONDS);
+        return (ended(all) - before) / (SECONDS * 2 / 3);
+    }
+
+    /**
+     * Nobody sees a first token of them. In the last rows engines are eight times as fast, or as
+     * slow, as the router takes them to be before it has seen an answer.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "1000,16,1",
+        "1000,200,1",
+        "200,16,1",
+        "4000,100,1",
+        "1000,100,0.125",
+        "1000,100,8"
+    })
+    void answers_in_one_piece_have_the_throughput_of_streams(
+            int prompt, int answer, double slowerThanPriors) {
+        EngineModel model = EngineModel.SMALL;
+        Shape shape = new Shape(prompt, answer);
+        double capacity = capacity(model, shape);
+        double streamed = ended(model, shape, capacity, Answers.STREAMED);
+        double whole =
+                ended(
+                        model,
+                        shape,
+                        capacity,
+                        new Answers(false, times(LatencyPriors.DEFAULT, 1 / slowerThanPriors)));
+        System.out.printf(
+                Locale.ROOT,
+                "%d/%d, %.3f: %.1f/s streamed, %.1f/s in one piece, of %.1f%n",
+                prompt,
+                answer,
+                slowerThanPriors,
+                streamed,
+                whole,
+                capacity);
+        assertTrue(whole >= 0.95 * streamed, () -> whole + " in one piece, " + streamed);
+    }
+
+    private static LatencyPriors times(LatencyPriors p, double slower) {
+        return new LatencyPriors(
+                slower * p.stepMillis(),
+                slower * p.decodeMillisPerRequest(),
+                slower * p.decodeMillisPerToken(),
+                slower * p.prefillMillisPerToken(),
+                slower * p.prefillMillisPerPair(),
+                p.hostTokensPerSecond(),
+                p.poolTokensPerSecond(),
+                p.workPrice(),
+                p.outputTokens());
     }
 
     /** All three send all the time; work is a prompt's tokens and twice an answer's. */

@@ -48,8 +48,11 @@ final class LearningRouter implements Router {
         if (computes) {
             computed.sent(decision, rates);
         }
-        return rates.sent(
-                decision.chosen().candidate().slot(), scorer.work(decision), streamed && computes);
+        WorkerRates.Shows shows =
+                !computes
+                        ? WorkerRates.Shows.NOTHING
+                        : streamed ? WorkerRates.Shows.FIRST_TOKEN : WorkerRates.Shows.END;
+        return rates.sent(decision.chosen().candidate().slot(), scorer.work(decision), shows);
     }
 
     @Override

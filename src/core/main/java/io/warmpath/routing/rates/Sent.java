@@ -1,10 +1,13 @@
 package io.warmpath.routing.rates;
 
 /**
- * A request that went to the worker it was decided for; told what becomes of it. Any thread, each
- * method at most once, in this order.
+ * A request that went to the worker it was decided for; told what becomes of it. Any thread; a
+ * first token and its end at most once each, in this order.
  */
 public interface Sent {
+    /** Of {@link #prefillNanos}: its first token tells, or no speed is learnt. */
+    long NOT_KNOWN = Long.MAX_VALUE;
+
     /** For routers that learn nothing from it. */
     Sent UNSEEN =
             new Sent() {
@@ -24,4 +27,18 @@ public interface Sent {
      * @param outputTokens tokens of the answer; negative when not known
      */
     void ended(long outputTokens);
+
+    /**
+     * When the prompt should be computed, where no first token will show it: by the speed that was
+     * learnt, and sooner where what the worker has done since shows that it was faster. May be
+     * asked at any time.
+     *
+     * @return nanoseconds from now; 0: it should be computed by now; {@link #NOT_KNOWN}
+     */
+    default long prefillNanos() {
+        return NOT_KNOWN;
+    }
+
+    /** The worker itself has shown that the prompt is computed, before any part of its answer. */
+    default void prefilled() {}
 }

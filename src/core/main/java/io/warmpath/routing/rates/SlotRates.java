@@ -1,5 +1,6 @@
 package io.warmpath.routing.rates;
 
+import io.warmpath.routing.rates.WorkerRates.Shows;
 import io.warmpath.routing.rates.WorkerRates.Work;
 import java.util.LinkedHashSet;
 
@@ -8,6 +9,9 @@ import java.util.LinkedHashSet;
  * #state} is one volatile read. For prefill only answers that found no prefill ahead are samples:
  * with every answer as one, a router learns its own queues and runs from them. For decoding all
  * are: what others' prompts took of their time is known, and taken off.
+ *
+ * <p>Requests whose first token is not seen (see {@link Unseen}) are computed by the clock. Such an
+ * answer, as a whole, teaches both speeds at once: each is off by as much as its time is.
  */
 final class SlotRates {
     /** Shorter answers say more about chance than about speed. */
@@ -19,13 +23,14 @@ final class SlotRates {
     private final int slot;
     private final LatencyPriors priors;
     private final LinkedHashSet<Running> pending = new LinkedHashSet<>();
+    private final Unseen unseen = new Unseen();
     private double pendingMillis;
     private long lastFirstNanos = Long.MIN_VALUE;
-    private long blindUntilNanos = Long.MIN_VALUE;
+    private long begun;
     private int requests;
     private long promptTokens;
 
-    /** Prefill and loading of all whose first token has come. */
+    /** Prefill and loading of all whose prompts are computed. */
     private double prefilledMillis;
 
     private long window = Long.MIN_VALUE;
@@ -55,24 +60,52 @@ final class SlotRates {
         return state;
     }
 
-    synchronized Running begin(Work work, boolean streamed, long now) {
-        boolean alone = pending.isEmpty() && state.waitMillis(now) == 0;
-        Running r = new Running(work, now, streamed && alone);
+    synchronized Running begin(Work work, Shows shows, long now) {
+        settle(now);
+        boolean alone = pending.isEmpty() && unseen.isEmpty();
+        Running r = new Running(work, begun++, now, alone ? shows : Shows.NOTHING);
         requests++;
         promptTokens += work.promptTokens();
         double ahead = work.aheadMillis();
-        if (streamed) {
+        if (shows == Shows.FIRST_TOKEN) {
             pending.add(r);
             pendingMillis += ahead;
         } else {
-            long from = blindUntilNanos == Long.MIN_VALUE ? now : Math.max(now, blindUntilNanos);
-            blindUntilNanos = from + (long) (ahead * 1e6);
-            r.blindUntilNanos = blindUntilNanos;
+            unseen.add(r, now);
+            r.prefilledBefore = prefilledMillis;
+            r.stepBefore = step(work);
         }
         book(ahead + decodeMillis(work), now);
         arriving.add(work, priors, now);
         publish();
         return r;
+    }
+
+    /** Prompts that are computed by the clock. */
+    private void settle(long now) {
+        prefilledMillis += unseen.computedBy(now);
+    }
+
+    /** This one's prompt is computed, and with it those that were sent before. */
+    private void computedUpTo(Running r, long now) {
+        settle(now);
+        prefilledMillis += unseen.computedUpTo(r.number, now);
+    }
+
+    /** As {@link Sent#prefillNanos}. */
+    synchronized long prefillNanos(Running r, long now) {
+        if (r.ended) {
+            return 0;
+        }
+        return pending.contains(r) ? Sent.NOT_KNOWN : unseen.nanos(r, now);
+    }
+
+    /** As {@link Sent#prefilled}. */
+    synchronized void prefilled(Running r, long now) {
+        if (!r.ended && unseen.contains(r)) {
+            computedUpTo(r, now);
+            publish();
+        }
     }
 
     synchronized void computed(int blocks, int anew) {
@@ -82,7 +115,7 @@ final class SlotRates {
 
     /** Of another gateway: no sample, and its work may have been booked before. */
     synchronized Running beginOfPeer(Work work, boolean prefilled, long now) {
-        Running r = new Running(work, now, false);
+        Running r = new Running(work, begun++, now, Shows.NOTHING);
         requests++;
         promptTokens += work.promptTokens();
         if (!prefilled) {
@@ -101,6 +134,7 @@ final class SlotRates {
         if (!pending.remove(r)) {
             return;
         }
+        computedUpTo(r, now);
         pendingMillis -= r.work.aheadMillis();
         prefilledMillis += r.work.aheadMillis();
         lastFirstNanos = now;
@@ -108,7 +142,7 @@ final class SlotRates {
         r.firstNanos = now;
         r.prefilledAtFirst = prefilledMillis;
         r.stepAtFirst = step(r.work);
-        if (r.alone) {
+        if (r.shows == Shows.FIRST_TOKEN) {
             learnPrefill(r.work, (now - r.sentNanos) / 1e9);
         }
         publish();
@@ -122,9 +156,14 @@ final class SlotRates {
         if (pending.remove(r)) {
             pendingMillis -= r.work.aheadMillis();
         }
-        if (r.blindUntilNanos > now) {
-            // It is over, so what was to be computed before it is, too.
-            blindUntilNanos -= r.blindUntilNanos - now;
+        if (outputTokens > 0) {
+            computedUpTo(r, now);
+        } else {
+            settle(now);
+            unseen.remove(r, now);
+        }
+        if (r.shows == Shows.END && outputTokens > 0) {
+            learnBoth(r, outputTokens, now);
         }
         if (r.answering && outputTokens >= LEAST_OUTPUT) {
             learnDecode(r, outputTokens, now);
@@ -142,8 +181,10 @@ final class SlotRates {
 
     /** Looks at each request that waits for its first token. */
     synchronized Demand demand(long now) {
+        settle(now);
         WorkSum waiting = new WorkSum();
         pending.forEach(r -> waiting.add(r.work, priors));
+        unseen.forEach(r -> waiting.add(r.work, priors));
         double oldest = pending.isEmpty() ? 0 : (now - pending.getFirst().sentNanos) / 1e6;
         return new Demand(state, arriving.lastMinute(now), waiting, oldest);
     }
@@ -163,6 +204,25 @@ final class SlotRates {
         if (decoding >= whole / 2) {
             double perStep = (r.stepAtFirst + step(r.work)) / 2;
             decode = decode.with(decoding / 1000, (outputTokens - 1) * perStep / 1000);
+        }
+    }
+
+    /**
+     * From the whole time of an answer that came in one piece. How much of it was prefill, of its
+     * own prompt and of those that were computed beside it, is taken from what is known of both
+     * speeds: each is as much slower than was thought as the time is longer.
+     */
+    private void learnBoth(Running r, long outputTokens, long now) {
+        Work w = r.work;
+        if (w.hostTokens() > 0 || w.poolTokens() > 0) {
+            return;
+        }
+        double prefilling = w.stepMillis() + prefilledMillis - r.prefilledBefore;
+        double steps = (outputTokens - 1) * (r.stepBefore + step(w)) / 2;
+        double slower = (now - r.sentNanos) / 1e6 / (prefilling + w.decodeFactor() * steps);
+        learnPrefill(w, slower * (w.prefillMillis() + w.stepMillis()) / 1000);
+        if (outputTokens >= LEAST_OUTPUT) {
+            decode = decode.with(slower * w.decodeFactor() * steps / 1000, steps / 1000);
         }
     }
 
@@ -224,7 +284,7 @@ final class SlotRates {
                         pendingMillis,
                         service,
                         underWay,
-                        blindUntilNanos,
+                        unseen.untilNanos(),
                         requests,
                         promptTokens,
                         window,
@@ -239,8 +299,8 @@ final class SlotRates {
 
     /**
      * @param arrived within the last minute
-     * @param waiting streamed, without a first token
-     * @param oldestMillis since when the first of these waits
+     * @param waiting whose prompts are not computed
+     * @param oldestMillis since when the first of these waits whose first token will be seen
      */
     record Demand(RateState state, WorkSum arrived, WorkSum waiting, double oldestMillis) {
         static Demand none() {
@@ -250,14 +310,21 @@ final class SlotRates {
 
     /** One request; fields are guarded by the slot's monitor. */
     static final class Running {
-        private final Work work;
+        final Work work;
+
+        /** Of the slot's requests, in the order in which they were sent. */
+        final long number;
+
         private final long sentNanos;
 
-        /** Found no prefill ahead. */
-        private final boolean alone;
+        /** {@link Shows#NOTHING} also where it found prefill ahead. */
+        private final Shows shows;
 
         /** When its prefill should be done, where its first token is not seen. */
-        private long blindUntilNanos = Long.MIN_VALUE;
+        long untilNanos;
+
+        private double prefilledBefore;
+        private double stepBefore;
 
         private boolean answering;
         private long firstNanos;
@@ -266,10 +333,11 @@ final class SlotRates {
 
         private boolean ended;
 
-        Running(Work work, long sentNanos, boolean alone) {
+        Running(Work work, long number, long sentNanos, Shows shows) {
             this.work = work;
+            this.number = number;
             this.sentNanos = sentNanos;
-            this.alone = alone;
+            this.shows = shows;
         }
     }
 }

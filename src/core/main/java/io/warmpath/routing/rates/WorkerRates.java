@@ -143,14 +143,24 @@ public final class WorkerRates implements Speeds {
                 again.part(PRIOR_BLOCKS));
     }
 
-    /** {@code streamed}: its first token will be seen. */
-    public Sent sent(WorkerSlot slot, Work work, boolean streamed) {
+    /** {@code shows}: by what its speed will show. */
+    public Sent sent(WorkerSlot slot, Work work, Shows shows) {
         SlotRates rates = of(slot);
-        SlotRates.Running running = rates.begin(work, streamed, now());
+        SlotRates.Running running = rates.begin(work, shows, now());
         return new Sent() {
             @Override
             public void firstToken() {
                 rates.firstToken(running, now());
+            }
+
+            @Override
+            public long prefillNanos() {
+                return rates.prefillNanos(running, now());
+            }
+
+            @Override
+            public void prefilled() {
+                rates.prefilled(running, now());
             }
 
             @Override
@@ -279,6 +289,16 @@ public final class WorkerRates implements Speeds {
         double part(double prior) {
             return Math.min(FleetRates.MOST_EVICTED, observed / (predicted + prior));
         }
+    }
+
+    /** By what a request shows how fast its worker is. */
+    public enum Shows {
+        /** Its first token is seen, and its end. */
+        FIRST_TOKEN,
+        /** Only its end is seen: prefill and decoding together. */
+        END,
+        /** Neither says anything of this worker: another one computes its prompt. */
+        NOTHING
     }
 
     /**

@@ -10,6 +10,7 @@ import io.warmpath.load.LoadOptions;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.load.PromptBlocks;
 import io.warmpath.prefix.WorkerSlot;
+import io.warmpath.routing.rates.WorkerRates.Shows;
 import io.warmpath.routing.rates.WorkerRates.Work;
 import java.net.URI;
 import java.util.ArrayList;
@@ -59,12 +60,12 @@ class FleetPressureTest {
     }
 
     private Sent send() {
-        return rates.sent(new WorkerSlot(0), WORK, true);
+        return rates.sent(new WorkerSlot(0), WORK, Shows.FIRST_TOKEN);
     }
 
-    /** One whose first token is not seen: it waits for none, and teaches nothing. */
+    /** One whose prompt is computed: it waits for nothing. */
     private void come() {
-        Sent unused = rates.sent(new WorkerSlot(0), WORK, false);
+        rates.sent(new WorkerSlot(0), WORK, Shows.END).prefilled();
     }
 
     @Test

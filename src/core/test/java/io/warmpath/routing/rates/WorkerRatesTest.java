@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.routing.Fleets;
+import io.warmpath.routing.rates.WorkerRates.Shows;
 import io.warmpath.routing.rates.WorkerRates.Work;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +34,7 @@ class WorkerRatesTest {
     }
 
     private void answer(WorkerSlot slot, Work work, double firstTokenMillis) {
-        Sent s = rates.sent(slot, work, true);
+        Sent s = rates.sent(slot, work, Shows.FIRST_TOKEN);
         pass(firstTokenMillis);
         s.firstToken();
         s.ended(-1);
@@ -60,10 +61,10 @@ class WorkerRatesTest {
     void a_prompt_that_was_computed_for_another_worker_says_nothing_of_answers() {
         Work prompt = new Work(1000, 1000, 50, 0, 0, 0, 0, 0, 1, 1);
         for (int i = 0; i < 100; i++) {
-            rates.sent(SLOT, prompt, true).ended(1);
+            rates.sent(SLOT, prompt, Shows.FIRST_TOKEN).ended(1);
         }
         assertEquals(P.outputTokens(), rates.outputTokens());
-        rates.sent(SLOT, prefill(50), true).ended(1);
+        rates.sent(SLOT, prefill(50), Shows.FIRST_TOKEN).ended(1);
         assertTrue(rates.outputTokens() < P.outputTokens(), "the control: an answer of one token");
     }
 
@@ -116,8 +117,8 @@ class WorkerRatesTest {
     @Test
     void answers_that_waited_for_others_teach_nothing() {
         for (int i = 0; i < 50; i++) {
-            Sent first = rates.sent(SLOT, prefill(100), true);
-            Sent second = rates.sent(SLOT, prefill(100), true);
+            Sent first = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
+            Sent second = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
             pass(100);
             first.firstToken();
             pass(900);
@@ -130,7 +131,7 @@ class WorkerRatesTest {
 
     @Test
     void an_answer_behind_an_overdue_one_teaches_nothing() {
-        Sent stuck = rates.sent(SLOT, prefill(100), true);
+        Sent stuck = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
         pass(10_000);
         assertEquals(0, state().waitMillis(now), "by prediction it is long done");
         answer(prefill(100), 30_000);
@@ -138,12 +139,67 @@ class WorkerRatesTest {
         stuck.ended(-1);
     }
 
+    /** An answer of 100 tokens in one piece, on a worker so many times as slow as its priors. */
+    private void inOnePiece(double prefillSlower, double decodeSlower, int tokens) {
+        double step = P.stepMillis(1, 1000 + 128);
+        Work work = new Work(1000, 1000, 100, 0, step, 0, 0, 256, 1, 1);
+        Sent s = rates.sent(SLOT, work, Shows.END);
+        pass(prefillSlower * 100 + decodeSlower * step * tokens);
+        s.firstToken();
+        s.ended(tokens);
+    }
+
     @Test
-    void answers_that_are_not_streamed_teach_nothing() {
+    void answers_in_one_piece_teach_both_speeds_at_once() {
+        for (int i = 0; i < 2000; i++) {
+            inOnePiece(3, 3, 100);
+        }
+        FleetRates together = rates.fleet(List.of(candidate(70)), now);
+        assertEquals(3, state().prefillFactor(together), 0.35);
+        assertEquals(3, state().decodeFactor(together), 0.35);
+    }
+
+    @Test
+    void what_streams_have_taught_says_how_much_of_an_answer_in_one_piece_was_prefill() {
+        double step = P.stepMillis(1, 1000 + 128);
+        for (int i = 0; i < 500; i++) {
+            FleetRates now = rates.fleet(List.of(candidate(70)), this.now);
+            double p = state().prefillFactor(now);
+            double d = state().decodeFactor(now);
+            Work work = new Work(1000, 1000, p * 100, 0, p * step, 0, 0, 256, p, d);
+            Sent streamed = rates.sent(SLOT, work, Shows.FIRST_TOKEN);
+            pass(0.25 * (100 + step));
+            streamed.firstToken();
+            pass(2 * step * 99);
+            streamed.ended(100);
+            Sent whole = rates.sent(SLOT, work, Shows.END);
+            pass(0.25 * (100 + step) + 2 * step * 99);
+            whole.ended(100);
+        }
+        FleetRates together = rates.fleet(List.of(candidate(70)), now);
+        // Both at once would be taken for 1.8 and 1.8.
+        assertEquals(0.32, state().prefillFactor(together), 0.06);
+        assertEquals(2, state().decodeFactor(together), 0.2);
+    }
+
+    @Test
+    void answers_in_one_piece_that_waited_for_others_teach_nothing() {
         for (int i = 0; i < 50; i++) {
-            Sent s = rates.sent(SLOT, prefill(100), false);
+            Sent first = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
+            Sent whole = rates.sent(SLOT, prefill(100), Shows.END);
             pass(5000);
-            s.firstToken();
+            whole.ended(100);
+            first.ended(-1);
+        }
+        assertEquals(1, prefillFactor());
+        assertEquals(1, decodeFactor());
+    }
+
+    @Test
+    void the_part_of_a_worker_that_only_decodes_teaches_nothing_of_prefill() {
+        for (int i = 0; i < 50; i++) {
+            Sent s = rates.sent(SLOT, prefill(100), Shows.NOTHING);
+            pass(5000);
             s.ended(100);
         }
         assertEquals(1, prefillFactor());
@@ -151,8 +207,47 @@ class WorkerRatesTest {
     }
 
     @Test
+    void a_prompt_whose_first_token_is_not_seen_is_computed_by_the_learnt_time() {
+        Sent streamed = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
+        assertEquals(Sent.NOT_KNOWN, streamed.prefillNanos());
+        streamed.ended(1);
+        Sent a = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent b = rates.sent(SLOT, prefill(50), Shows.END);
+        assertEquals(100_000_000, a.prefillNanos());
+        assertEquals(150_000_000, b.prefillNanos());
+        pass(120);
+        assertEquals(0, a.prefillNanos());
+        assertEquals(30_000_000, b.prefillNanos());
+        pass(30);
+        assertEquals(0, b.prefillNanos());
+        assertEquals(0, state().waitMillis(now), "one rule for the cost and the queue");
+    }
+
+    @Test
+    void what_a_worker_does_shows_that_prompts_before_are_computed() {
+        Sent a = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent b = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent c = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent d = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
+        pass(10);
+        b.prefilled();
+        assertEquals(0, a.prefillNanos());
+        assertEquals(0, b.prefillNanos());
+        assertEquals(100_000_000, c.prefillNanos(), "its turn begins now");
+        d.firstToken();
+        assertEquals(0, c.prefillNanos());
+        Sent e = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent f = rates.sent(SLOT, prefill(100), Shows.END);
+        e.ended(-1);
+        assertEquals(100_000_000, f.prefillNanos(), "it left, and takes no time");
+        f.ended(7);
+        assertEquals(0, f.prefillNanos());
+        assertEquals(0, state().waitMillis(now));
+    }
+
+    @Test
     void an_answer_without_a_first_token_teaches_nothing_and_leaves_nothing() {
-        Sent s = rates.sent(SLOT, prefill(100), true);
+        Sent s = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
         pass(5000);
         s.ended(-1);
         assertEquals(1, prefillFactor());
@@ -180,11 +275,11 @@ class WorkerRatesTest {
     /** An answer of 256 tokens, at half the speed; meanwhile others' prompts take their time. */
     private void decodeSlowly(int prompts, double promptMillis) {
         double step = P.stepMillis(1, 1000 + 128);
-        Sent s = rates.sent(SLOT, prefill(100), true);
+        Sent s = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
         pass(107.5);
         s.firstToken();
         for (int i = 0; i < prompts; i++) {
-            Sent other = rates.sent(SLOT, prefill(promptMillis), true);
+            Sent other = rates.sent(SLOT, prefill(promptMillis), Shows.FIRST_TOKEN);
             pass(promptMillis);
             other.firstToken();
             other.ended(-1);
@@ -212,7 +307,7 @@ class WorkerRatesTest {
     @Test
     void a_short_answer_teaches_nothing_of_decoding() {
         for (int i = 0; i < 100; i++) {
-            Sent s = rates.sent(SLOT, prefill(100), true);
+            Sent s = rates.sent(SLOT, prefill(100), Shows.FIRST_TOKEN);
             pass(107.5);
             s.firstToken();
             pass(10_000);
@@ -236,8 +331,8 @@ class WorkerRatesTest {
 
     @Test
     void prefill_that_is_not_seen_ends_by_the_clock() {
-        Sent a = rates.sent(SLOT, prefill(100), false);
-        Sent b = rates.sent(SLOT, prefill(50), false);
+        Sent a = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent b = rates.sent(SLOT, prefill(50), Shows.END);
         assertEquals(150, state().waitMillis(now), 1e-6);
         pass(120);
         assertEquals(30, state().waitMillis(now), 1e-6);
@@ -249,16 +344,16 @@ class WorkerRatesTest {
 
     @Test
     void an_answer_that_is_over_has_been_computed_whatever_the_clock_says() {
-        Sent a = rates.sent(SLOT, prefill(100), false);
-        Sent b = rates.sent(SLOT, prefill(50), false);
-        Sent c = rates.sent(SLOT, prefill(30), false);
+        Sent a = rates.sent(SLOT, prefill(100), Shows.END);
+        Sent b = rates.sent(SLOT, prefill(50), Shows.END);
+        Sent c = rates.sent(SLOT, prefill(30), Shows.END);
         pass(20);
         b.ended(5);
         assertEquals(30, state().waitMillis(now), 1e-6, "that of c: a came before b");
         a.ended(5);
         c.ended(5);
         assertEquals(0, state().waitMillis(now));
-        rates.sent(SLOT, prefill(40), false);
+        rates.sent(SLOT, prefill(40), Shows.END);
         assertEquals(40, state().waitMillis(now), 1e-6);
     }
 
@@ -273,7 +368,10 @@ class WorkerRatesTest {
             int what = random.nextInt(3);
             if (what == 0 || open.isEmpty()) {
                 open.add(
-                        rates.sent(SLOT, prefill(random.nextDouble() * 300), random.nextBoolean()));
+                        rates.sent(
+                                SLOT,
+                                prefill(random.nextDouble() * 300),
+                                random.nextBoolean() ? Shows.FIRST_TOKEN : Shows.END));
             } else if (what == 1) {
                 open.get(random.nextInt(open.size())).firstToken();
             } else {

@@ -43,6 +43,7 @@ final class AttemptBooks {
     private LoadBook.@Nullable Booking booking;
     private List<LoadBook.Booking> beside = List.of(); // decodes that run beside the first one
     private Sent sent = Sent.UNSEEN;
+    private @Nullable UnseenPrefill unseen;
     private @Nullable AnswerReport report;
     private Tracing.@Nullable Call traced;
     private String problem = "left";
@@ -110,6 +111,7 @@ final class AttemptBooks {
         }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
+            unseen = UnseenPrefill.watch(scope, decision(), sent, this::prefilled);
         }
         started = scope.now();
         asked = started;
@@ -200,11 +202,7 @@ final class AttemptBooks {
         if (traced != null) {
             traced.firstToken(started + firstTokenNanos);
         }
-        if (booking != null) {
-            booking.firstToken();
-            beside.forEach(LoadBook.Booking::firstToken);
-            admission().wake();
-        }
+        prefilled();
         if (status >= 400) {
             return;
         }
@@ -224,6 +222,15 @@ final class AttemptBooks {
                                 decision().chosen().prefillTokens());
             }
             scope.meters().firstToken(scope.nanosSinceStart());
+        }
+    }
+
+    /** Its prompt is computed: the worker has room for that of another one. */
+    private void prefilled() {
+        if (booking != null) {
+            booking.firstToken();
+            beside.forEach(LoadBook.Booking::firstToken);
+            admission().wake();
         }
     }
 
@@ -249,7 +256,11 @@ final class AttemptBooks {
         if (!adapter.isEmpty()) {
             planner().adapters().ended(candidate().slot(), adapter);
         }
-        sent.ended(s == null ? -1 : s.completionTokens());
+        if (unseen != null) {
+            unseen.stop();
+        }
+        // Answers of one request are decoded side by side.
+        sent.ended(s == null ? -1 : s.completionTokens() / (1 + beside.size()));
         booking = null;
         admission().wake();
         DecisionLog.Ending ending = ending(status, pipe);

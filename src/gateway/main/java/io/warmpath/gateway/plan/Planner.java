@@ -2,6 +2,7 @@ package io.warmpath.gateway.plan;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
@@ -495,6 +496,37 @@ public final class Planner {
     /** The decision is acted on now. */
     public Sent sent(RoutingDecision decision, boolean streamed) {
         return router.sent(decision, streamed);
+    }
+
+    /**
+     * The engine has said, by its events, that it holds more whole blocks of the prompt than the
+     * decision has found: all of them. False also where its events tell nothing.
+     */
+    public boolean isComputed(
+            InferenceRequest request, RoutingDecision decision, AskedPrompt prompt) {
+        Candidate at = decision.chosen().candidate();
+        PromptContent content = prompt.content(at.worker());
+        int blockSize = at.worker().blockSize();
+        if (content == null || blockSize <= 0 || events.view(at) != EventView.EXACT) {
+            return false;
+        }
+        int whole = content.length() / blockSize;
+        if (whole * blockSize <= decision.chosen().cachedTokens()) {
+            return false;
+        }
+        try {
+            for (PrefixMatch held :
+                    overlaps.matches(request.model(), request.space(), List.of(at), content)) {
+                if (held.blockSize() == blockSize) {
+                    return held.depth(at.slot(), Tier.DISK) >= whole;
+                }
+            }
+            return false;
+        } catch (RuntimeException e) {
+            metrics.indexFailed();
+            indexHealth.failed(e);
+            return false;
+        }
     }
 
     private void name(

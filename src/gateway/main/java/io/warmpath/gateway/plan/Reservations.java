@@ -132,6 +132,7 @@ public final class Reservations {
         Reservation r = find(id);
         r.heard();
         r.booking.firstToken();
+        r.sent.prefilled();
         admission.wake();
     }
 

@@ -35,8 +35,13 @@ public final class FlowSettings {
     }
 
     public static io.warmpath.routing.Router router(
-            WarmpathConfig config, LoadBook load, RouterOptions options, DecisionLog log) {
-        // Who is told why is told both costs, and one of them is learnt.
+            WarmpathConfig config,
+            LoadBook load,
+            RouterOptions options,
+            DecisionLog log,
+            boolean queueing) {
+        // Who is told why is told both costs, and one of them is learnt. A queue has to know when
+        // prompts of answers in one piece are computed.
         boolean explained =
                 options.mode().comparesCosts() && config.explain().headers() != ExplainHeaders.OFF;
         return Routers.create(
@@ -46,7 +51,7 @@ public final class FlowSettings {
                 load,
                 ThreadLocalRandom::current,
                 System::nanoTime,
-                log.isOn() || explained);
+                log.isOn() || explained || queueing);
     }
 
     public static Migration migration(

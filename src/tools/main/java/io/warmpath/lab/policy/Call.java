@@ -11,12 +11,17 @@ public final class Call extends Job {
     private final int prompt;
     private final int answer;
     private final int blockTokens;
+    private final boolean streamed;
     private final @Nullable Call whole;
     private int cachedElsewhere = -1;
 
-    /** {@code number}: in its workload, from 0. */
-    public Call(int number, int[] blocks, int prompt, int answer, int blockTokens) {
-        this(number, blocks, prompt, answer, blockTokens, null);
+    /**
+     * @param number in its workload, from 0
+     * @param streamed its router sees its first token
+     */
+    public Call(
+            int number, int[] blocks, int prompt, int answer, int blockTokens, boolean streamed) {
+        this(number, blocks, prompt, answer, blockTokens, streamed, null);
     }
 
     private Call(
@@ -25,8 +30,10 @@ public final class Call extends Job {
             int prompt,
             int answer,
             int blockTokens,
+            boolean streamed,
             @Nullable Call whole) {
         super(blocks, prompt, answer);
+        this.streamed = streamed;
         this.whole = whole;
         this.number = number;
         this.blocks = blocks;
@@ -38,7 +45,7 @@ public final class Call extends Job {
     /** Its prompt alone, for an engine that computes it for another one. */
     public Call prefill() {
         return new Call(
-                number, Arrays.copyOf(blocks, promptBlocks()), prompt, 1, blockTokens, this);
+                number, Arrays.copyOf(blocks, promptBlocks()), prompt, 1, blockTokens, true, this);
     }
 
     /** The request of which this is the prompt; null: it is one itself. */
@@ -54,6 +61,11 @@ public final class Call extends Job {
     /** As the engine reports that has computed the prompt; known from the first token on. */
     public int reported() {
         return cachedElsewhere < 0 ? cachedTokens() : cachedElsewhere;
+    }
+
+    /** False: its answer comes in one piece. */
+    public boolean streamed() {
+        return streamed;
     }
 
     public int number() {

@@ -225,11 +225,36 @@ final class ProductPolicy extends Policy {
         Candidate to = decision.chosen().candidate();
         bookings[call.number()] =
                 loads.book(to.slot(), decision.chosen().prefillTokens(), named, 0);
-        sent[call.number()] = router.sent(decision, true);
+        sent[call.number()] = router.sent(decision, call.streamed());
+        if (!call.streamed()) {
+            watch(call.number());
+        }
         if (tracker != null) {
             tracker.record(to.slot(), query);
         }
         return (int) to.worker().id();
+    }
+
+    /**
+     * Ends its prefill when its speed says so, as the gateway does where it sees no first token.
+     */
+    @SuppressWarnings("NullAway") // the places of calls that are over are given back
+    private void watch(int number) {
+        Sent of = sent[number];
+        LoadBook.Booking booking = bookings[number];
+        long nanos = of.prefillNanos();
+        if (nanos == 0) {
+            booking.firstToken();
+        } else if (nanos != Sent.NOT_KNOWN) {
+            world.time()
+                    .after(
+                            nanos,
+                            () -> {
+                                if (sent[number] == of) {
+                                    watch(number);
+                                }
+                            });
+        }
     }
 
     private Splitting.Plan plan(Call call, PrefixQuery query, PromptBlocks named) {
