@@ -117,6 +117,42 @@ class AdmissionTest {
         return client;
     }
 
+    private RawClient askInOnePiece() throws Exception {
+        RawClient client = new RawClient(gateway.port);
+        client.sendPost(Gateway.CHAT, Gateway.ASK_WHOLE);
+        return client;
+    }
+
+    /** Two in one piece at an engine that holds its answers; {@code computed} before either. */
+    private void secondIsSentWhen(Runnable computed) throws Exception {
+        start(queue(PolicyClass.NO_LIMIT));
+        gateway.events = rank -> EventTrust.believed(EventView.EXACT);
+        gateway.router.prefillNanos = TimeUnit.MILLISECONDS.toNanos(40);
+        try (RawClient first = askInOnePiece();
+                RawClient second = askInOnePiece()) {
+            await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));
+            await().untilAsserted(() -> assertEquals(1, queued()));
+            await().pollDelay(Duration.ofMillis(200))
+                    .untilAsserted(() -> assertEquals(1, queued()));
+            computed.run();
+            await().untilAsserted(() -> assertEquals(2, gateway.books.booked.get()));
+            assertEquals(0, gateway.books.load(new WorkerSlot(0)).prefillTokens());
+            firstTokens.release(2);
+            first.readAnswer();
+            second.readAnswer();
+        }
+    }
+
+    @Test
+    void an_answer_in_one_piece_makes_room_when_its_prompt_should_be_computed() throws Exception {
+        secondIsSentWhen(() -> gateway.router.prefillNanos = 0);
+    }
+
+    @Test
+    void or_when_the_engines_events_show_its_blocks() throws Exception {
+        secondIsSentWhen(() -> gateway.index.held = 6);
+    }
+
     @Test
     void a_request_waits_until_the_first_token_of_the_one_before() throws Exception {
         start(queue(PolicyClass.NO_LIMIT));

@@ -997,6 +997,9 @@ final class Gateway implements AutoCloseable {
 
     /** Everyone holds two blocks on the GPU and one more on the host, of any prompt. */
     static final class FakeIndex implements PrefixIndex {
+        /** Of the first slot, with those on the host. */
+        volatile int held = 3;
+
         volatile RuntimeException failure;
         final List<PrefixQuery> queries = new CopyOnWriteArrayList<>();
 
@@ -1040,7 +1043,7 @@ final class Gateway implements AutoCloseable {
                     query.blockSize(),
                     query.blocks(),
                     new int[] {0, 10, 20},
-                    new int[] {2, 3, 3, 3, 2, 3, 3, 3, 2, 3, 3, 3});
+                    new int[] {2, held, held, held, 2, 3, 3, 3, 2, 3, 3, 3});
         }
 
         @Override
@@ -1068,6 +1071,9 @@ final class Gateway implements AutoCloseable {
         volatile RuntimeException bug;
         volatile double cost = 3.5;
 
+        /** Until prompts whose first token is not seen should be computed. */
+        volatile long prefillNanos = Sent.NOT_KNOWN;
+
         /** Decides in its place; null: it does so itself. */
         volatile Router instead;
 
@@ -1084,6 +1090,16 @@ final class Gateway implements AutoCloseable {
                 @Override
                 public void ended(long outputTokens) {
                     seen.add(worker + " ended " + outputTokens);
+                }
+
+                @Override
+                public long prefillNanos() {
+                    return streamed ? NOT_KNOWN : prefillNanos;
+                }
+
+                @Override
+                public void prefilled() {
+                    prefillNanos = 0;
                 }
             };
         }
