@@ -14,6 +14,7 @@ import time
 
 import openai
 
+import one_piece
 import smoke
 from fleet import NAME, Failed, Gateway, MooncakeMaster, Nats, Relay, Sglang, Vllm, adapter, check, running, vision_model, wait_until
 from pictures import image, png
@@ -104,6 +105,17 @@ def conversations():
                 exact = sum(a.predicted == a.cached for a in seen)
                 print(f"    {engines[0].kind}: {exact} of {len(seen)} predictions equal", flush=True)
                 check(exact >= len(seen) - 3, "more than the first at once differ")
+
+
+@case
+def throughput():
+    """As many answers in one piece as streamed ones, with keys of 20 tenants and without, by 1, 8 and 32 clients."""
+    for engine in (Sglang(), Vllm()):
+        with running(engine), tempfile.TemporaryDirectory() as folder:
+            keys = ("--api-key-file", one_piece.key_file(folder))
+            for gateway in (Gateway([engine], name=f"{engine.name}-keys", more=keys), Gateway([engine], name=f"{engine.name}-open")):
+                with running(gateway):
+                    one_piece.play(gateway, (1, 8, 32))
 
 
 @case

@@ -47,6 +47,11 @@ public final class Admission {
         return guarding;
     }
 
+    /** What is booked decides whether requests may start. */
+    public boolean looksAtLoad() {
+        return queueing || guarding;
+    }
+
     /** The model's queue; null when it has none. To be asked for models that exist only. */
     public @Nullable ModelQueue queue(String model) {
         if (!queueing) {

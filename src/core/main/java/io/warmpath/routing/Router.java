@@ -49,6 +49,12 @@ public interface Router {
     }
 
     /**
+     * A worker has said how many requests wait in its queue now: those that were thought to be
+     * computed, as no first token is seen of them, are not.
+     */
+    default void waiting(WorkerSlot slot, int requests) {}
+
+    /**
      * The gateways whose requests are told by {@link #sentByPeer}, from now on.
      *
      * @param place of this one among them, from 0

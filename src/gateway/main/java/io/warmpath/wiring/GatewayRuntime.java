@@ -108,7 +108,7 @@ final class GatewayRuntime implements AutoCloseable {
                         events,
                         caches,
                         load,
-                        admission.admission()::guarding);
+                        admission.admission()::looksAtLoad);
         sharedCache =
                 new SharedCacheParts(
                         config,
@@ -126,11 +126,8 @@ final class GatewayRuntime implements AutoCloseable {
                 new DecisionParts(config.explain(), vertx, instance, meters, records.decisions());
         io.warmpath.routing.Router chooser =
                 FlowSettings.router(
-                        config,
-                        load,
-                        router,
-                        decisions.log(),
-                        admission.admission().queueing() || admission.admission().guarding());
+                        config, load, router, decisions.log(), admission.admission().looksAtLoad());
+        fleet.onWaiting(chooser::waiting);
         usage =
                 new UsageParts(
                         config.telemetry().usage(),

@@ -51,6 +51,11 @@ final class TurnsInVirtualTime {
     /** One way between gateway and engine. */
     private static final long WIRE_NANOS = 250_000;
 
+    /** Events are behind first tokens. */
+    private static final long EVENT_NANOS = 3_000_000;
+
+    private static final long LOAD_NANOS = 2_000_000_000;
+
     /** What requests are like: prompts of half the mean to twice as much, each as likely. */
     record Shape(int meanPrompt, int answer) {
         private int prompt(SplittableRandom random) {
@@ -62,9 +67,10 @@ final class TurnsInVirtualTime {
      * Speeds are what the router's are until answers say otherwise; engines are as they are.
      *
      * @param streamed first tokens are seen; else answers come in one piece
+     * @param shown events show what is computed
      */
-    record Answers(boolean streamed, LatencyPriors priors) {
-        static final Answers STREAMED = new Answers(true, LatencyPriors.DEFAULT);
+    record Answers(boolean streamed, boolean shown, LatencyPriors priors) {
+        static final Answers STREAMED = new Answers(true, true, LatencyPriors.DEFAULT);
     }
 
     /** One who sends {@code perSecond} requests. */
@@ -87,6 +93,7 @@ final class TurnsInVirtualTime {
         final int answer;
         LoadBook.@Nullable Booking booking;
         @Nullable Sent sent;
+        boolean shown;
         ModelQueue.@Nullable Account account;
 
         Request(Seen seen, int prompt, int answer) {
@@ -170,6 +177,7 @@ final class TurnsInVirtualTime {
             all.add(seen);
             next(sender, seen);
         }
+        lookAtEngines();
         goOn(seconds);
         return all;
     }
@@ -240,7 +248,10 @@ final class TurnsInVirtualTime {
                             ranks.get(least).slot(),
                             work(request, ranks.get(least)),
                             WorkerRates.Shows.END);
-            watch(request, request.sent);
+            if (answers.shown) {
+                request.sent.willShow();
+            }
+            watch(request, request.sent, request.sent.prefillNanos() / 8);
         }
         VirtualEngine<Request> engine = engines.get(least);
         time.after(WIRE_NANOS, () -> engine.submit(request));
@@ -268,11 +279,23 @@ final class TurnsInVirtualTime {
                 decode);
     }
 
-    /** As the gateway does where it sees no first token, without engines' events. */
-    private void watch(Request request, Sent sent) {
+    /** As the gateway does every two seconds. */
+    private void lookAtEngines() {
+        for (int i = 0; i < engines.size(); i++) {
+            rates.waiting(ranks.get(i).slot(), engines.get(i).waiting());
+        }
+        time.after(LOAD_NANOS, this::lookAtEngines);
+    }
+
+    /** As the gateway does where it sees no first token. */
+    private void watch(Request request, Sent sent, long pause) {
+        if (request.shown) {
+            sent.prefilled();
+        }
         long nanos = sent.prefillNanos();
         if (nanos > 0) {
-            time.after(nanos, () -> watch(request, sent));
+            time.after(
+                    Math.max(2_000_000, Math.min(pause, nanos)), () -> watch(request, sent, pause));
         } else if (request.booking != null) {
             request.booking.firstToken();
             admission.wake();
@@ -306,6 +329,7 @@ final class TurnsInVirtualTime {
 
     private void begun(Request request) {
         request.seen.ttftMillis.add((time.nanos() - request.came) / 1e6);
+        time.after(EVENT_NANOS, () -> request.shown = answers.shown);
         if (request.booking != null && answers.streamed) {
             request.booking.firstToken();
         }

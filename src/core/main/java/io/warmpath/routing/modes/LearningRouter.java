@@ -66,6 +66,11 @@ final class LearningRouter implements Router {
     }
 
     @Override
+    public void waiting(WorkerSlot slot, int requests) {
+        rates.waiting(slot, requests);
+    }
+
+    @Override
     public void among(int place, int gateways) {
         rates.among(place, gateways);
     }

@@ -39,6 +39,12 @@ public interface Sent {
         return NOT_KNOWN;
     }
 
+    /**
+     * {@link #prefilled} will follow when the worker has shown it: until then the prompt is not
+     * computed, whatever its speed says. To be called at once, or not at all.
+     */
+    default void willShow() {}
+
     /** The worker itself has shown that the prompt is computed, before any part of its answer. */
     default void prefilled() {}
 }

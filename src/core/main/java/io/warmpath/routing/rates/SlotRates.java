@@ -1,5 +1,6 @@
 package io.warmpath.routing.rates;
 
+import io.warmpath.routing.Router;
 import io.warmpath.routing.rates.WorkerRates.Shows;
 import io.warmpath.routing.rates.WorkerRates.Work;
 import java.util.LinkedHashSet;
@@ -97,7 +98,27 @@ final class SlotRates {
         if (r.ended) {
             return 0;
         }
-        return pending.contains(r) ? Sent.NOT_KNOWN : unseen.nanos(r, now);
+        if (pending.contains(r)) {
+            return Sent.NOT_KNOWN;
+        }
+        if (unseen.isLate(r, now)) {
+            unseen.later(r, now);
+            publish();
+        }
+        return unseen.nanos(r, now);
+    }
+
+    /** As {@link Router#waiting}. */
+    synchronized void waiting(int inQueue, long now) {
+        settle(now);
+        if (unseen.waiting(inQueue - pending.size(), now)) {
+            publish();
+        }
+    }
+
+    /** As {@link Sent#willShow}. */
+    synchronized void willShow(Running r) {
+        r.shows = unseen.contains(r);
     }
 
     /** As {@link Sent#prefilled}. */
@@ -142,7 +163,7 @@ final class SlotRates {
         r.firstNanos = now;
         r.prefilledAtFirst = prefilledMillis;
         r.stepAtFirst = step(r.work);
-        if (r.shows == Shows.FIRST_TOKEN) {
+        if (r.teaches == Shows.FIRST_TOKEN) {
             learnPrefill(r.work, (now - r.sentNanos) / 1e9);
         }
         publish();
@@ -162,7 +183,7 @@ final class SlotRates {
             settle(now);
             unseen.remove(r, now);
         }
-        if (r.shows == Shows.END && outputTokens > 0) {
+        if (r.teaches == Shows.END && outputTokens > 0) {
             learnBoth(r, outputTokens, now);
         }
         if (r.answering && outputTokens >= LEAST_OUTPUT) {
@@ -318,10 +339,13 @@ final class SlotRates {
         private final long sentNanos;
 
         /** {@link Shows#NOTHING} also where it found prefill ahead. */
-        private final Shows shows;
+        private final Shows teaches;
 
         /** When its prefill should be done, where its first token is not seen. */
         long untilNanos;
+
+        /** The clock alone does not say that it is done. */
+        boolean shows;
 
         private double prefilledBefore;
         private double stepBefore;
@@ -333,11 +357,11 @@ final class SlotRates {
 
         private boolean ended;
 
-        Running(Work work, long number, long sentNanos, Shows shows) {
+        Running(Work work, long number, long sentNanos, Shows teaches) {
             this.work = work;
             this.number = number;
             this.sentNanos = sentNanos;
-            this.shows = shows;
+            this.teaches = teaches;
         }
     }
 }

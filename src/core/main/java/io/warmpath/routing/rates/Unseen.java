@@ -10,8 +10,15 @@ import java.util.function.Consumer;
  * be. Confined to the monitor of {@link SlotRates}.
  */
 final class Unseen {
+    private static final double MEAN_WEIGHT = 1.0 / 16;
+    private static final int LATER_PART = 4;
+    private static final long LEAST_NANOS = 2_000_000;
+
     private final LinkedHashSet<Running> all = new LinkedHashSet<>();
     private long untilNanos = Long.MIN_VALUE;
+
+    /** Nanoseconds of one of them, a mean over the last ones. */
+    private double meanNanos;
 
     boolean isEmpty() {
         return all.isEmpty();
@@ -31,8 +38,9 @@ final class Unseen {
     }
 
     void add(Running r, long now) {
-        long from = all.isEmpty() ? now : Math.max(now, untilNanos);
+        long from = untilNanos == Long.MIN_VALUE ? now : Math.max(now, untilNanos);
         untilNanos = from + nanos(r);
+        meanNanos += (nanos(r) - meanNanos) * MEAN_WEIGHT;
         r.untilNanos = untilNanos;
         all.add(r);
     }
@@ -46,10 +54,43 @@ final class Unseen {
         return all.contains(r) ? Math.max(0, r.untilNanos - now) : 0;
     }
 
+    /**
+     * So many wait at the worker, in whose place others were thought to be done: what comes next
+     * waits for them, too.
+     *
+     * @return false: no more than was known
+     */
+    boolean waiting(int more, long now) {
+        long until = now + (long) (more * meanNanos);
+        if (more <= all.size() || until <= untilNanos) {
+            return false;
+        }
+        long by = until - Math.max(now, untilNanos);
+        untilNanos = until;
+        all.forEach(r -> r.untilNanos += by);
+        return true;
+    }
+
+    /** It should be done by now, and has not shown that it is. */
+    boolean isLate(Running r, long now) {
+        return r.shows && all.contains(r) && r.untilNanos <= now;
+    }
+
+    /** It, and what is behind it, takes longer by a part of its time. */
+    void later(Running r, long now) {
+        long by = now + Math.max(LEAST_NANOS, nanos(r) / LATER_PART) - r.untilNanos;
+        untilNanos += by;
+        for (Running other : all) {
+            if (other.number >= r.number) {
+                other.untilNanos += by;
+            }
+        }
+    }
+
     /** Forgets those that should be done by now. Returns the milliseconds that they took. */
     double computedBy(long now) {
         double millis = 0;
-        while (!all.isEmpty() && all.getFirst().untilNanos <= now) {
+        while (!all.isEmpty() && all.getFirst().untilNanos <= now && !all.getFirst().shows) {
             millis += all.removeFirst().work.aheadMillis();
         }
         return millis;

@@ -159,6 +159,11 @@ public final class WorkerRates implements Speeds {
             }
 
             @Override
+            public void willShow() {
+                rates.willShow(running);
+            }
+
+            @Override
             public void prefilled() {
                 rates.prefilled(running, now());
             }
@@ -182,6 +187,14 @@ public final class WorkerRates implements Speeds {
      */
     public void computed(WorkerSlot slot, int blocks, int again) {
         of(slot).computed(blocks, again);
+    }
+
+    /** As {@link Router#waiting}. */
+    public void waiting(WorkerSlot slot, int requests) {
+        SlotRates rates = find(slot);
+        if (rates != null) {
+            rates.waiting(requests, now());
+        }
     }
 
     /** As {@link Router#sentByPeer}. */

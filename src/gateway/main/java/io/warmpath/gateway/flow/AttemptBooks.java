@@ -257,7 +257,7 @@ final class AttemptBooks {
             planner().adapters().ended(candidate().slot(), adapter);
         }
         if (unseen != null) {
-            unseen.stop();
+            unseen.stop(problem.isEmpty() && status == 200);
         }
         // Answers of one request are decoded side by side.
         sent.ended(s == null ? -1 : s.completionTokens() / (1 + beside.size()));

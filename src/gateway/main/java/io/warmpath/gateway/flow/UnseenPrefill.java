@@ -1,6 +1,7 @@
 package io.warmpath.gateway.flow;
 
 import io.vertx.core.Vertx;
+import io.warmpath.gateway.plan.ComputedPrompts;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.rates.Sent;
 import java.util.concurrent.TimeUnit;
@@ -8,21 +9,29 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out when the prompt of an answer in one piece is computed: the answer's first byte comes
- * with its last, when its worker has had room for another prompt for long. By the time that the
- * router says, and sooner where the engine's events show the prompt's blocks. On the request's
+ * with its last, when its worker has had room for another prompt for long. The engine's events show
+ * the prompt's blocks; where they do not, the time that the router says counts. On the request's
  * event loop.
  */
 final class UnseenPrefill {
-    /** Looks within the time that it should take. */
-    private static final int LOOKS = 4;
+    /** Looks at the events within the time that it should take. */
+    private static final int LOOKS = 8;
 
     private static final long LEAST_NANOS = 2_000_000;
+
+    /** Engines' events are waited for so many times as long as the prompt should take. */
+    private static final int MOST_TIMES = 4;
+
+    private static final long LEAST_WAIT_NANOS = 100_000_000;
 
     private final RequestScope scope;
     private final RoutingDecision decision;
     private final Sent sent;
     private final Runnable prefilled;
     private final long pauseNanos;
+    private final long latest;
+    private final boolean awaited;
+    private boolean over;
     private long timer;
 
     private UnseenPrefill(
@@ -30,12 +39,22 @@ final class UnseenPrefill {
             RoutingDecision decision,
             Sent sent,
             Runnable prefilled,
-            long pauseNanos) {
+            long nanos) {
         this.scope = scope;
         this.decision = decision;
         this.sent = sent;
         this.prefilled = prefilled;
-        this.pauseNanos = pauseNanos;
+        this.pauseNanos = Math.max(LEAST_NANOS, nanos / LOOKS);
+        this.latest = scope.now() + Math.max(LEAST_WAIT_NANOS, MOST_TIMES * nanos);
+        boolean matters = scope.parts.planning().entrance().admission().looksAtLoad();
+        this.awaited = matters && signs().areExpected(scope.request(), decision, scope.prompt);
+        if (awaited) {
+            sent.willShow();
+        }
+    }
+
+    private ComputedPrompts signs() {
+        return scope.parts.planning().planner().computed();
     }
 
     /**
@@ -53,33 +72,44 @@ final class UnseenPrefill {
         if (nanos == Sent.NOT_KNOWN) {
             return null;
         }
-        UnseenPrefill made =
-                new UnseenPrefill(
-                        scope, decision, sent, prefilled, Math.max(LEAST_NANOS, nanos / LOOKS));
+        UnseenPrefill made = new UnseenPrefill(scope, decision, sent, prefilled, nanos);
         made.later(nanos);
         return made;
     }
 
     private void later(long nanos) {
         Vertx vertx = scope.context.owner();
-        long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, pauseNanos) + 999_999);
+        long pause = awaited ? Math.min(nanos, pauseNanos) : nanos;
+        long millis = TimeUnit.NANOSECONDS.toMillis(pause + 999_999);
         timer = vertx.setTimer(Math.max(1, millis), t -> look());
     }
 
     private void look() {
-        if (scope.parts.planning().planner().isComputed(scope.request(), decision, scope.prompt)) {
+        boolean shown = awaited && signs().isShown(scope.request(), decision, scope.prompt);
+        if (shown || scope.now() - latest > 0) {
             sent.prefilled();
+        }
+        if (shown) {
+            signs().told(decision, true);
         }
         long nanos = sent.prefillNanos();
         if (nanos > 0) {
             later(nanos);
         } else {
+            over = true;
             prefilled.run();
         }
     }
 
-    /** Harmless when it is over. */
-    void stop() {
+    /**
+     * The worker is done with it.
+     *
+     * @param answered it has given an answer, and so has computed the prompt
+     */
+    void stop(boolean answered) {
         scope.context.owner().cancelTimer(timer);
+        if (answered && awaited && !over) {
+            signs().told(decision, signs().isShown(scope.request(), decision, scope.prompt));
+        }
     }
 }

@@ -2,7 +2,6 @@ package io.warmpath.gateway.plan;
 
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EventView;
 import io.warmpath.fleet.EventWatch;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
@@ -75,6 +74,7 @@ public final class Planner {
     private final @Nullable HotPrompts hot;
     private final Splitting splitting;
     private final Expectation expectation;
+    private final ComputedPrompts computed;
     private final ActiveAdapters adapters;
     private final Dependency indexHealth =
             new Dependency(LOG, "The prefix index", "requests are routed by load alone");
@@ -110,6 +110,7 @@ public final class Planner {
         this.router = router;
         this.load = load;
         this.metrics = metrics;
+        this.computed = new ComputedPrompts(overlaps, events);
         this.expectation =
                 new Expectation(this::matches, events, overlaps != Overlaps.NONE, shared != null);
     }
@@ -498,35 +499,9 @@ public final class Planner {
         return router.sent(decision, streamed);
     }
 
-    /**
-     * The engine has said, by its events, that it holds more whole blocks of the prompt than the
-     * decision has found: all of them. False also where its events tell nothing.
-     */
-    public boolean isComputed(
-            InferenceRequest request, RoutingDecision decision, AskedPrompt prompt) {
-        Candidate at = decision.chosen().candidate();
-        PromptContent content = prompt.content(at.worker());
-        int blockSize = at.worker().blockSize();
-        if (content == null || blockSize <= 0 || events.view(at) != EventView.EXACT) {
-            return false;
-        }
-        int whole = content.length() / blockSize;
-        if (whole * blockSize <= decision.chosen().cachedTokens()) {
-            return false;
-        }
-        try {
-            for (PrefixMatch held :
-                    overlaps.matches(request.model(), request.space(), List.of(at), content)) {
-                if (held.blockSize() == blockSize) {
-                    return held.depth(at.slot(), Tier.DISK) >= whole;
-                }
-            }
-            return false;
-        } catch (RuntimeException e) {
-            metrics.indexFailed();
-            indexHealth.failed(e);
-            return false;
-        }
+    /** What engines show of prompts before they answer. */
+    public ComputedPrompts computed() {
+        return computed;
     }
 
     private void name(

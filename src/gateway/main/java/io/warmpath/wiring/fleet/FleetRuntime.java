@@ -37,6 +37,7 @@ import io.warmpath.fleet.source.SourceName;
 import io.warmpath.load.ActiveAdapters;
 import io.warmpath.load.LoadTracker;
 import io.warmpath.prefix.SlotCredits;
+import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.rates.TransferRates;
@@ -83,6 +84,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final SignsOfLife signs;
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
+    private volatile Waiting waiting = (slot, requests) -> {};
     private final TransferRates transfers = new TransferRates();
     private final ActiveAdapters adapters = new ActiveAdapters();
     private final FleetLoop loop;
@@ -308,6 +310,28 @@ public final class FleetRuntime implements AutoCloseable {
     private void told(List<EngineLoad> said, long worker) {
         transfers.told(said, worker);
         adapters.told(said, worker);
+        WorkerStatus status = registry.byId(worker);
+        if (status == null) {
+            return;
+        }
+        for (EngineLoad load : said) {
+            for (Worker.Rank rank : status.worker().ranks()) {
+                if (rank.dpRank() == load.dpRank()) {
+                    waiting.set(rank.slot(), load.waiting());
+                }
+            }
+        }
+    }
+
+    /** Is told from now on how many requests wait at a rank, each time that its engine says it. */
+    public void onWaiting(Waiting listener) {
+        waiting = listener;
+    }
+
+    /** Takes how many requests wait in a rank's queue. */
+    @FunctionalInterface
+    public interface Waiting {
+        void set(WorkerSlot slot, int requests);
     }
 
     /** Which adapters have requests where. */
