@@ -115,7 +115,7 @@ def throughput():
             keys = ("--api-key-file", one_piece.key_file(folder))
             for gateway in (Gateway([engine], name=f"{engine.name}-keys", more=keys), Gateway([engine], name=f"{engine.name}-open")):
                 with running(gateway):
-                    one_piece.play(gateway, (1, 8, 32))
+                    one_piece.play(engine, gateway, (1, 8, 32))
 
 
 @case
