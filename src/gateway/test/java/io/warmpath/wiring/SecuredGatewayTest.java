@@ -71,9 +71,8 @@ class SecuredGatewayTest {
                     "/ready",
                     "/metrics",
                     "/metrics/",
-                    "/metrics/*",
                     "/q/health",
-                    "/q/health/*",
+                    "/q/health/",
                     "/q/openapi",
                     "/console", // its files; what they ask for is not
                     "/console/{file: .+}");
@@ -351,7 +350,8 @@ class SecuredGatewayTest {
             }
             int asked = status("GET " + path);
             assertTrue(asked == 200 || asked == 503, path + " " + asked);
-            assertEquals(asked, status("HEAD " + path), path);
+            int head = path.equals("/q/openapi") ? 405 : asked; // the runtime's own has no HEAD
+            assertEquals(head, status("HEAD " + path), path);
         }
         given().post("/metrics").then().statusCode(405).header("allow", equalTo("GET, HEAD"));
     }
