@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -114,13 +115,47 @@ def credentials():
     for name, token in (("one letter more", TOKEN + "x"), ("one less", TOKEN[:-1]), ("in capitals", TOKEN.upper()), ("with a blank", TOKEN + " x"), ("its hash", hashlib.sha256(TOKEN.encode()).hexdigest()),
                         ("nothing", ""), ("8,000 bytes", "x" * 8000)):
         yield Attack(f"an operator's token: {name}", "401 or 403", shows("GET /workers", (bearer + token,), (401, 403, 431)))
-    for name, shown in (("two, the right one last", (bearer + "x", bearer + TOKEN)), ("in a query", ()), ("as a cookie", (f"Cookie: Authorization=Bearer {TOKEN}",)), ("as x-api-key", (f"x-api-key: {TOKEN}",)),
+    for name, shown in (("two, the right one last", (bearer + "x", bearer + TOKEN)), ("two, the right one first", (bearer + TOKEN, bearer + "x")), ("in a query", ()), ("as a cookie", (f"Cookie: Authorization=Bearer {TOKEN}",)), ("as x-api-key", (f"x-api-key: {TOKEN}",)),
                         ("as Basic", (f"Authorization: Basic {TOKEN}",)), ("as a list", (bearer + "x, Bearer " + TOKEN,))):
         path = "GET /workers" + (f"?token={TOKEN}&access_token={TOKEN}" if name == "in a query" else "")
         yield Attack(f"the operator's token {name}", "400, 401 or 403", shows(path, shown, (400, 401, 403)))
     yield Attack("two keys, the right one last", "400, 401 or 403", shows("POST /v1/chat/completions", (bearer + "x", bearer + KEY), (400, 401, 403)))
+    for name, shown in (("two keys, the right one first", (bearer + KEY, bearer + "x")), ("one key twice", (bearer + KEY, bearer + KEY)), ("a key beside another in x-api-key", (bearer + KEY, "x-api-key: x")),
+                        ("another beside a key in x-api-key", (bearer + "x", f"x-api-key: {KEY}")), ("two in x-api-key", (f"x-api-key: {KEY}", "x-api-key: x"))):
+        for request in ("POST /v1/chat/completions", "GET /v1/models"):
+            yield Attack(f"{name}, {request}", "400 or 401", shows(request, shown, (400, 401)))
+    yield Attack("x-warmpath-explain of a key that may not", "nothing is told", untold)
+    yield Attack("tenants in /metrics", "none is named", nameless)
+    yield Attack("other methods of what is only read", "405", only_read)
     yield Attack("another tenant by x-tenant-id", "403", shows("POST /v1/chat/completions", (bearer + KEY, "x-tenant-id: other"), (403,)))
     yield Attack("keys are not for engines", "no engine sees one", not_passed_on)
+
+
+def untold(target):
+    for more in ({}, {"stream": True}):
+        answer = wire.one(target, wire.request("POST", "/v1/chat/completions", wire.chat_body("why", **more), ("Content-Type: application/json", "Authorization: Bearer " + KEY, "x-warmpath-explain: 1")))
+        told = [line for line in answer.head.lower().split("\r\n") if line.startswith("x-warmpath-")]
+        expect(answer.status == 200 and not told and b"routing" not in answer.body, f"{answer.status} {told} {answer.body[:200]}")
+    return "no header, no event"
+
+
+def nameless(target):
+    shows("POST /v1/chat/completions", ("Authorization: Bearer " + KEY,), (200,))(target)
+    named = sorted(set(re.findall(r'tenant="([^"]*)"', wire.one(target, wire.request("GET", "/metrics")).body.decode())))
+    expect(named == ["all"], f"named: {named}")
+    return "all of them together"
+
+
+def only_read(target):
+    wrong, asked = [], 0
+    for path in ("/metrics", "/metrics/x", "/live", "/ready", "/health", "/q/health", "/q/health/live", "/q/health/ready", "/q/health/x", "/q/openapi"):
+        for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"):
+            got = wire.one(target, wire.request(method, path))
+            asked += 1
+            if got is None or got.status != 405 or got.header("allow") != "GET, HEAD":
+                wrong.append(f"{method} {path} {got and (got.status, got.header('allow'))}")
+    expect(not wrong, f"{len(wrong)} of {asked}: {wrong[:4]}")
+    return f"{asked} requests"
 
 
 def not_passed_on(target):
@@ -142,4 +177,4 @@ def play(stage, suite):
     suite.controls(naive, [Attack("GET /workers, Via", "", refused("GET /workers", ("Via: 1.1 proxy",)), True),
                            Attack("GET /workers, Host: a.example", "", refused("GET /workers", host="a.example"))])
     naive.close()
-    suite.controls(stage.plain(), [Attack("a gateway without keys", "", shows("POST /v1/chat/completions", (), (401,)))])
+    suite.controls(stage.plain(), [Attack("a gateway without keys", "", shows("POST /v1/chat/completions", (), (401,))), Attack("why, without keys", "", untold), Attack("tenants without keys", "", nameless)])

@@ -4,7 +4,7 @@
   console.py [--smoke] [--only NAME]
 
 Each page loads in both themes and at 1280 and 400 pixels, says nothing to the browser's log and has no violation that axe-core finds; live rows arrive; a click explains;
-a prompt can be asked for; a worker is drained and resumed; a wrong token is refused; a gateway that restarts is followed again; the heaviest tenant stands first. Without
+a prompt can be asked for; a worker is drained and resumed, by no other page of the gateway; a wrong token is refused; a gateway that restarts is followed again; the heaviest tenant stands first. Without
 --smoke also: 500 decisions a second for a minute with ten consoles open, and what that costs the gateway. Screenshots are in target/console, logs in target/console/logs.
 The exit code is 1 when a check fails.
 """
@@ -164,6 +164,19 @@ def drained(browser, fleet, folder):
     browser.until(lambda: browser.has("button[aria-label='Drain w0']"), "w0 is back")
 
 
+def other_page(browser, fleet, folder):
+    """Another page of this origin may neither read what proves the console nor drain a worker, whatever referrer it makes up."""
+    browser.driver.get(f"{fleet.url}/live")
+    got = browser.driver.execute_async_script(
+        "const done = arguments[0]; const ask = async () => {"
+        "const proof = (await (await fetch('/console/')).text()).match(/warmpath-console\" content=\"([^\"]*)\"/)[1];"
+        "const drain = {method: 'POST', referrer: '/console/', headers: {'x-warmpath-console': proof}};"
+        "return [proof, (await fetch('/workers')).status, (await fetch('/workers/w0/drain', drain)).status]}; ask().then(done, e => done([String(e)]))")
+    want(got == ["", 403, 403], f"proof, read, drain: {got}")
+    want(fleet.json("/workers/w0")["state"] == "ready", "w0 is drained")
+    browser.complaints()  # 403s are in the log, as they should
+
+
 def ill(browser, fleet, folder):
     """An engine that dies is named, with its reason, on the first page."""
     browser.open(f"{fleet.url}/console/#/fleet", "light")
@@ -225,7 +238,7 @@ def token(browser, fleet, folder):
         fleet.start_gateway()
 
 
-CHECKS = (pages, detector, weight, root_leads_here, live, asked, doubted, drained, ill, heaviest, restarted, token)
+CHECKS = (pages, detector, weight, root_leads_here, live, asked, doubted, drained, other_page, ill, heaviest, restarted, token)
 
 
 def main():

@@ -116,7 +116,7 @@ class Set:
         self.jar("gateway", "target/gateway/quarkus-app/quarkus-run.jar", "serve", "--http-host", "127.0.0.1", "--http-port", str(self.base),
                  "--workers", engines, "--api-key-file", keys,
                  "--tokenizer", os.path.join(self.root, "src/tokens/main/resources/demo-model/tokenizer.json"),
-                 WARMPATH_DISAGGREGATION_SPLIT_FROM_TOKENS="128")
+                 WARMPATH_DISAGGREGATION_SPLIT_FROM_TOKENS="128", WARMPATH_TELEMETRY_USAGE_TENANT_METRICS="true")
         scrape = os.path.join(self.folder, "prometheus.yml")
         with open(scrape, "w", encoding="ascii") as f:
             json.dump({"scrape_configs": [{"job_name": "warmpath", "scrape_interval": "1s", "static_configs": [

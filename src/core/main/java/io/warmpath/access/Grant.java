@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
  * @param weight its tenant's part of what there is while others wait, against theirs; 1 or more
  * @param direct may use {@code /router/*}
  * @param handOff may send what acts on engines or on other requests, as a router does
+ * @param explain may ask why a worker was chosen: what others' requests cost and load
  */
 public record Grant(
         String name,
@@ -27,7 +28,8 @@ public record Grant(
         String policyClass,
         int weight,
         boolean direct,
-        boolean handOff) {
+        boolean handOff,
+        boolean explain) {
     /** More would overflow a {@link Budget}'s clock, and limits nobody. */
     public static final long MAX_PER_MINUTE = 1_000_000_000L;
 
@@ -65,7 +67,7 @@ public record Grant(
 
     /** May do everything, under this name. */
     public static Grant all(String name) {
-        return new Grant(name, "", false, List.of(), 0, 0, "", 1, false, false);
+        return new Grant(name, "", false, List.of(), 0, 0, "", 1, false, false, false);
     }
 
     public static boolean isTenant(String text) {

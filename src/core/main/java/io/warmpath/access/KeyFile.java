@@ -17,7 +17,7 @@ public final class KeyFile {
     private static final Set<String> MEMBERS =
             Set.of(
                     ("name sha256 tenant names-tenants models requests-per-minute tokens-per-minute"
-                                    + " policy-class weight direct-api hand-off expires")
+                                    + " policy-class weight direct-api hand-off explain expires")
                             .split(" ", -1));
 
     private KeyFile() {}
@@ -66,7 +66,8 @@ public final class KeyFile {
                             m.containsKey("policy-class") ? text(m, "policy-class", at) : "",
                             weight(m, at),
                             flag(m, "direct-api", at),
-                            flag(m, "hand-off", at));
+                            flag(m, "hand-off", at),
+                            flag(m, "explain", at));
             return new KeyRecord(hash(text(m, "sha256", at), at), grant, expires(m, at));
         } catch (IllegalArgumentException e) {
             String said = String.valueOf(e.getMessage());

@@ -48,6 +48,7 @@ public final class UsageBook {
     private final LongSupplier millis;
     private final Watch watch;
     private final long startedMillis;
+    private final Tenant all = new Tenant("all");
     private final Map<String, Tenant> tenants = new HashMap<>(); // as all below, guarded by this
     private Spent gone = Spent.NOTHING; // of rows that have made room
     private int rows;
@@ -78,6 +79,12 @@ public final class UsageBook {
         }
         sums.add(use, now);
         tenant.total.add(use);
+        all.total.add(use);
+    }
+
+    /** Every tenant's figures together. */
+    public Tenant all() {
+        return all;
     }
 
     private Tenant admit(String name, long now) {

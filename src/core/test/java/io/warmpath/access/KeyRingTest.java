@@ -51,6 +51,13 @@ class KeyRingTest {
     }
 
     @Test
+    void a_key_is_told_why_only_where_its_record_says_so() {
+        assertFalse(read(record()).getFirst().grant().explain());
+        assertTrue(read(record("explain", true)).getFirst().grant().explain());
+        assertThrows(IllegalArgumentException.class, () -> read(record("explain", "yes")));
+    }
+
+    @Test
     void the_hash_is_sha_256_as_other_tools_make_it() {
         assertEquals(
                 "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
@@ -107,7 +114,7 @@ class KeyRingTest {
     }
 
     private static Grant limited(String name) {
-        return new Grant(name, "", false, List.of(), 1, 0, "", 1, false, false);
+        return new Grant(name, "", false, List.of(), 1, 0, "", 1, false, false, false);
     }
 
     @Test
@@ -157,7 +164,18 @@ class KeyRingTest {
     })
     void an_allow_list_has_names_and_beginnings(String model, boolean allowed) {
         Grant grant =
-                new Grant("a", "", false, List.of("llama-*", "exact"), 0, 0, "", 1, false, false);
+                new Grant(
+                        "a",
+                        "",
+                        false,
+                        List.of("llama-*", "exact"),
+                        0,
+                        0,
+                        "",
+                        1,
+                        false,
+                        false,
+                        false);
         assertEquals(allowed, grant.allows(model));
         assertTrue(Grant.all("b").allows(model));
     }

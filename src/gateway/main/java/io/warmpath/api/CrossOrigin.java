@@ -4,10 +4,8 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.CorsHandler;
-import io.warmpath.api.error.ErrorMapper;
-import io.warmpath.api.error.RequestIds;
+import io.warmpath.access.PageRules;
 import io.warmpath.api.request.InferencePath;
-import io.warmpath.fault.GatewayError;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -42,8 +40,13 @@ public record CrossOrigin(
                     "/tokenize",
                     "/detokenize");
 
-    /** {@code ids}: names requests that are refused. */
-    public void mount(Router router, RequestIds ids) {
+    PageRules rules() {
+        return new PageRules(origins);
+    }
+
+    /** Behind the first look at each request, and before all that answers one. */
+    void mount(Router router) {
+        PageRules rules = rules();
         CorsHandler handler =
                 CorsHandler.create()
                         .allowedMethods(METHODS)
@@ -58,24 +61,17 @@ public record CrossOrigin(
                 .forEach(
                         path ->
                                 router.route(path)
-                                        .order(Routes.FIRST)
-                                        .handler(handler)
-                                        .failureHandler(rc -> refuse(rc, ids)));
+                                        .order(Routes.FIRST - 1)
+                                        .handler(rc -> handle(rc, rules, handler)));
     }
 
-    private static void refuse(RoutingContext rc, RequestIds ids) {
-        if (rc.statusCode() != 403 || rc.response().ended()) {
+    /** The gateway's own pages need no permission; others are refused where they ask. */
+    private static void handle(RoutingContext rc, PageRules rules, CorsHandler handler) {
+        String origin = rc.request().getHeader("origin");
+        if (origin == null || rules.lists(origin)) {
+            handler.handle(rc);
+        } else {
             rc.next();
-            return;
         }
-        rc.request().resume(); // an unread body would stay
-        ErrorMapper.respond(
-                rc.response(),
-                new GatewayError.Forbidden(
-                        "Pages of "
-                                + rc.request().getHeader("origin")
-                                + " may not call this gateway; warmpath.http.cors.origins lists"
-                                + " those that may."),
-                ids.of(rc.request().headers()));
     }
 }

@@ -1,31 +1,22 @@
 package io.warmpath.api;
 
-import io.vertx.core.http.HttpMethod;
-import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Locale;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code GET /metrics}, before the runtime's own: in Prometheus' text format unless OpenMetrics is
- * asked for and that is not. Never 406: a scraper that asks for something else gets the text.
+ * {@code GET /metrics}: in Prometheus' text format unless OpenMetrics is asked for and that is not.
+ * Never 406: a scraper that asks for something else gets the text.
  *
  * @param scrape all metrics in the format of this content type; takes milliseconds
  */
-public record MetricsEndpoint(UnaryOperator<String> scrape) {
-    private static final String PATH = "/metrics";
+record MetricsEndpoint(UnaryOperator<String> scrape) {
     private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
     private static final String OPEN_METRICS =
             "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-    public void mount(Router router) {
-        router.route(HttpMethod.GET, PATH).order(Routes.FIRST).handler(this::answer);
-        router.route(HttpMethod.HEAD, PATH).order(Routes.FIRST).handler(this::answer);
-    }
-
-    private void answer(RoutingContext rc) {
-        rc.request().resume(); // a body that nobody reads must not stay
+    void answer(RoutingContext rc) {
         String type = type(rc.request().getHeader("accept"));
         rc.vertx()
                 .executeBlocking(() -> tidy(scrape.apply(type)), false)

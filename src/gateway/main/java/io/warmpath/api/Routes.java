@@ -8,6 +8,7 @@ import io.vertx.ext.web.RoutingContext;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.api.client.ClientGate;
 import io.warmpath.api.client.ClientRequests;
+import io.warmpath.api.client.PageGate;
 import io.warmpath.api.connection.BodyReceiver;
 import io.warmpath.api.connection.RawInlet;
 import io.warmpath.api.connection.RawRequest;
@@ -39,6 +40,7 @@ import io.warmpath.tokens.Tokenizing;
 import io.warmpath.upstream.EngineClient;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -67,6 +69,7 @@ public final class Routes {
     private final Pickers pickers;
     private final RawRequests proxied = new RawRequests();
     private volatile boolean onlyPicks;
+    private volatile PageGate pages;
 
     private interface Pickers {
         PickerServer of(
@@ -93,6 +96,7 @@ public final class Routes {
             LongSupplier random,
             ClientGate gate) {
         this.gate = gate;
+        this.pages = PageGate.own(gate.isOpen());
         this.ids = new RequestIds(random);
         ExplainedRequests explained =
                 new ExplainedRequests(fleet, flow, tokens, tokenizers, options, metrics);
@@ -105,6 +109,7 @@ public final class Routes {
                 new ClientApis(
                         new ClientRequests(
                                 gate,
+                                () -> pages,
                                 ids,
                                 bodies,
                                 rawRequests::isStopping,
@@ -185,10 +190,16 @@ public final class Routes {
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }
-                            if (isCanonical(rc)) {
+                            GatewayError wrong =
+                                    !isCanonical(rc)
+                                            ? InvalidRequest.NOT_CANONICAL
+                                            : rc.request().method().equals(HttpMethod.OPTIONS)
+                                                    ? pages.refusal(rc.request())
+                                                    : null;
+                            if (wrong == null) {
                                 rc.next();
                             } else {
-                                respond(rc, InvalidRequest.NOT_CANONICAL);
+                                respond(rc, wrong);
                             }
                         })
                 .failureHandler(this::notHttp);
@@ -198,9 +209,40 @@ public final class Routes {
                 router,
                 MODELS + "/*",
                 rc -> withKey(rc, visit -> status.model(rc, visit, modelNamed(rc))));
+        for (String path : List.of("/q/health", "/q/health/*", "/q/openapi")) {
+            get(router, path, RoutingContext::next);
+        }
         get(router, "/health", status::health);
         get(router, "/live", status::live);
         get(router, "/ready", status::ready);
+    }
+
+    /**
+     * {@code GET /metrics}, before the runtime's own.
+     *
+     * @param scrape all metrics in the format of this content type; takes milliseconds
+     */
+    public void mountMetrics(Router router, UnaryOperator<String> scrape) {
+        MetricsEndpoint metrics = new MetricsEndpoint(scrape);
+        for (String path : List.of("/metrics", "/metrics/*")) {
+            get(
+                    router,
+                    path,
+                    rc -> {
+                        GatewayError foreign = pages.refusal(rc.request());
+                        if (foreign == null) {
+                            metrics.answer(rc);
+                        } else {
+                            respond(rc, foreign);
+                        }
+                    });
+        }
+    }
+
+    /** These pages of other sites may ask what clients ask. */
+    public void allow(Router router, CrossOrigin others) {
+        pages = new PageGate(others.rules(), gate.isOpen());
+        others.mount(router);
     }
 
     private void withKey(RoutingContext rc, ClientGate.Next next) {
@@ -273,6 +315,11 @@ public final class Routes {
         @Override
         public boolean isOpenToAll() {
             return gate.isOpen();
+        }
+
+        @Override
+        public boolean allowsName(String host) {
+            return pages.allowsName(host);
         }
 
         @Override

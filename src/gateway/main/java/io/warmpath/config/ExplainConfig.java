@@ -12,7 +12,8 @@ public interface ExplainConfig {
     @Setting(
             doc =
                     "When answer headers tell the chosen worker and why: off, on-request (when"
-                            + " the request has `x-warmpath-explain: 1`) or always.",
+                            + " the request has `x-warmpath-explain: 1`, and its key's record, where there"
+                            + " are keys, `explain: true`) or always.",
             flags = {"--explain"})
     ExplainHeaders headers();
 

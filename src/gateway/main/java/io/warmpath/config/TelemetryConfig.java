@@ -42,6 +42,15 @@ public interface TelemetryConfig {
                 max = 1000)
         int tenants();
 
+        @WithDefault("false")
+        @Setting(
+                doc =
+                        "Whether `GET /metrics`, which is open to all who reach the port, names tenants"
+                                + " where clients show keys or tokens; otherwise `warmpath_tenant_*`"
+                                + " count all together, as `all`, and `GET /usage` tells operators."
+                                + " Where clients show nothing, tenants are always named.")
+        boolean tenantMetrics();
+
         @Setting(
                 doc =
                         "What a million prompt tokens cost that are computed: `GET /usage` tells what"

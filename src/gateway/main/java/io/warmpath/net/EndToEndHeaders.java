@@ -31,7 +31,10 @@ public final class EndToEndHeaders {
                 });
     }
 
-    /** An engine's headers for the client. */
+    /**
+     * An engine's headers for the client, as {@link BrowserHeaders} makes them safe: its answer is
+     * read by browsers as the gateway's own.
+     */
     public static void copyResponse(MultiMap from, MultiMap to, boolean keepLength) {
         eachOfResponse(from, keepLength, to::add);
     }
@@ -43,10 +46,14 @@ public final class EndToEndHeaders {
         from.forEach(
                 (name, value) -> {
                     if (!isHopByHop(name, named)
+                            && !BrowserHeaders.isForTheSite(name)
                             && (keepLength || !name.equalsIgnoreCase("content-length"))) {
-                        to.accept(name, value);
+                        boolean isType =
+                                name.length() == 12 && name.equalsIgnoreCase("content-type");
+                        to.accept(name, isType ? BrowserHeaders.type(value) : value);
                     }
                 });
+        BrowserHeaders.each(to);
     }
 
     private static @Nullable String connectionOptions(MultiMap headers) {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which user of this machine has the other end of a connection within it, by Linux' lists of
@@ -45,6 +46,15 @@ public final class LocalPeers {
     /** Of this machine. */
     public LocalPeers() {
         this(Path.of("/proc/net"));
+    }
+
+    /** {@code address}: a literal, null for a socket without one. Any thread; looks nothing up. */
+    public static boolean isLoopback(@Nullable String address) {
+        try {
+            return address != null && InetAddress.getByName(address).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
     }
 
     /** The system tells; otherwise nothing here may be asked. */

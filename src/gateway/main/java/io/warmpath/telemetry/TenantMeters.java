@@ -55,7 +55,9 @@ public final class TenantMeters implements UsageBook.Watch {
             UsageBook.Tenant tenant, String name, String what, ToDoubleFunction<Spent> value) {
         return FunctionCounter.builder(
                         "warmpath.tenant." + name, tenant, t -> value.applyAsDouble(t.total()))
-                .description(what + " by tenant; `none`: of nobody, `other`: those beyond the most")
+                .description(
+                        what
+                                + " by tenant; `none`: of nobody, `other`: those beyond the most; `all`: everybody, where names are not told")
                 .tag("tenant", tenant.name().isEmpty() ? NONE : tenant.name())
                 .register(registry);
     }

@@ -43,6 +43,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -103,7 +104,7 @@ record AdminParts(
             Supplier<Map<PoolLayout, PoolStanding>> pools) {
         EventSubscriptions subscriptions = fleet.subscriptions();
         return new AdminParts(
-                new AdminAccess(AdminToken.read(config.admin())),
+                new AdminAccess(AdminToken.read(config.admin()), UUID.randomUUID().toString()),
                 fleet.registry(),
                 fleet.sources(),
                 addresses,

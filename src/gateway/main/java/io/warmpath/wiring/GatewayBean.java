@@ -9,7 +9,6 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.api.CrossOrigin;
-import io.warmpath.api.MetricsEndpoint;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.wiring.channel.RecordChannels;
@@ -73,8 +72,8 @@ class GatewayBean {
                             runtime.routes().rawRequests().close();
                         });
         runtime.routes().mount(router);
-        new MetricsEndpoint(prometheus::scrape).mount(router);
-        crossOrigin.ifPresent(pages -> pages.mount(router, runtime.routes().ids()));
+        runtime.routes().mountMetrics(router, prometheus::scrape);
+        crossOrigin.ifPresent(pages -> runtime.routes().allow(router, pages));
     }
 
     /** Why requests must not go past the runtime's server. */

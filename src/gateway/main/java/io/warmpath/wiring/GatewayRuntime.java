@@ -131,6 +131,7 @@ final class GatewayRuntime implements AutoCloseable {
         usage =
                 new UsageParts(
                         config.telemetry().usage(),
+                        clients.gate().isOpen(),
                         vertx,
                         meters,
                         fleet.registry(),

@@ -18,6 +18,7 @@ import io.warmpath.telemetry.UsageFeed;
 import io.warmpath.telemetry.UsageTracing;
 import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.UsageBook;
+import io.warmpath.usage.UsageBook.Watch;
 import java.time.InstantSource;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,9 +37,13 @@ final class UsageParts implements AutoCloseable {
     private final Tracing tracing;
     private long timer = -1;
 
-    /** {@code channel}: gets each request that has ended; null: nobody else wants it. */
+    /**
+     * @param keyless clients show nothing, so that tenants have no name to keep from others
+     * @param channel gets each request that has ended; null: nobody else wants it
+     */
     UsageParts(
             TelemetryConfig.Usage config,
+            boolean keyless,
             Vertx vertx,
             MeterRegistry meters,
             FleetRegistry fleet,
@@ -50,7 +55,12 @@ final class UsageParts implements AutoCloseable {
         this.fleet = fleet;
         this.load = load;
         InstantSource clock = InstantSource.system();
-        book = new UsageBook(config.tenants(), clock::millis, new TenantMeters(meters));
+        TenantMeters tenants = new TenantMeters(meters);
+        boolean named = keyless || config.tenantMetrics();
+        book = new UsageBook(config.tenants(), clock::millis, named ? tenants : Watch.NONE);
+        if (!named) {
+            tenants.came(book.all());
+        }
         history = new FleetHistory(clock::millis);
         UsageFeed feed =
                 new UsageFeed(

@@ -68,7 +68,9 @@ class ClientGateTest {
                 List.of(
                         key(
                                 "all",
-                                new Grant("all", "", false, List.of(), 0, 0, "", 1, true, false)),
+                                new Grant(
+                                        "all", "", false, List.of(), 0, 0, "", 1, true, false,
+                                        false)),
                         key(
                                 "tenant",
                                 new Grant(
@@ -81,20 +83,42 @@ class ClientGateTest {
                                         "",
                                         1,
                                         false,
+                                        false,
                                         false)),
                         key(
                                 "front",
-                                new Grant("f", "", true, List.of(), 0, 0, "", 1, false, false)),
+                                new Grant(
+                                        "f", "", true, List.of(), 0, 0, "", 1, false, false,
+                                        false)),
                         key(
                                 "other-model",
                                 new Grant(
-                                        "o", "", false, List.of("x-*"), 0, 0, "", 1, true, false)),
+                                        "o",
+                                        "",
+                                        false,
+                                        List.of("x-*"),
+                                        0,
+                                        0,
+                                        "",
+                                        1,
+                                        true,
+                                        false,
+                                        false)),
                         key(
                                 "limited",
-                                new Grant("l", "", false, List.of(), 2, 0, "", 1, false, false)),
+                                new Grant(
+                                        "l", "", false, List.of(), 2, 0, "", 1, false, false,
+                                        false)),
                         key(
                                 "tokens",
-                                new Grant("k", "", false, List.of(), 0, 1000, "", 1, false, false)),
+                                new Grant(
+                                        "k", "", false, List.of(), 0, 1000, "", 1, false, false,
+                                        false)),
+                        key(
+                                "explain",
+                                new Grant(
+                                        "e", "", false, List.of(), 0, 0, "", 1, false, false,
+                                        true)),
                         key("not-direct", Grant.all("n"))),
                 new Budgets(10),
                 Instant::now,
@@ -173,11 +197,49 @@ class ClientGateTest {
     @ArgumentsSource(EnginePath.Tried.class)
     void a_valid_key_opens_and_goes_no_further(EnginePath path) throws Exception {
         start(path, EngineTls.standard(), ClientGate.of(ring(), false));
-        assertEquals(200, ask(ALL, "x-api-key: something").status());
+        assertEquals(200, ask(ALL, "x-api-key: key-all").status());
         StubEngine.Call call = call();
         assertNull(call.header("authorization"));
         assertNull(call.header("x-api-key"));
         assertFalse(call.head.contains("key-all"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                ALL + "\r\n" + ALL,
+                ALL + "\r\nAuthorization: Bearer wrong",
+                "Authorization: Bearer wrong\r\n" + ALL,
+                ALL + "\r\nAuthorization: Basic a2V5LWFsbA==",
+                ALL + "\r\nx-api-key: key-front",
+                "x-api-key: wrong\r\n" + ALL,
+                FRONT + "\r\n" + FRONT
+            })
+    void two_credentials_are_none(String headers) throws Exception {
+        start();
+        RawClient.Answer answer = ask(headers);
+        assertEquals(400, answer.status());
+        assertTrue(answer.body().contains("two credentials"), answer::body);
+        assertNull(calls.poll());
+        gateway.close();
+        engine.close();
+        start(way, EngineTls.standard(), ClientGate.OPEN);
+        assertEquals(
+                headers.indexOf("Auth") == headers.lastIndexOf("Auth") ? 200 : 400,
+                ask(headers).status());
+    }
+
+    @Test
+    void why_a_worker_was_chosen_is_told_to_those_who_may_know() throws Exception {
+        start();
+        String why = "x-warmpath-explain: 1";
+        assertNull(ask(ALL, why).header("x-warmpath-worker"));
+        RawClient.Answer told = ask("x-api-key: key-explain", why);
+        assertEquals(200, told.status());
+        assertTrue(told.header("x-warmpath-worker") != null, told::head);
+        assertNull(ask("x-api-key: key-explain").header("x-warmpath-worker"));
+        String stream = Gateway.ASK_WHOLE.replace("{\"model\"", "{\"stream\":true,\"model\"");
+        assertFalse(gateway.post(stream, ALL, why).head().contains("x-warmpath"));
     }
 
     @Test

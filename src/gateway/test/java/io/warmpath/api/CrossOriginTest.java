@@ -10,6 +10,11 @@ import io.restassured.builder.RequestSpecBuilder;
 import io.restassured.http.ContentType;
 import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
+import io.warmpath.access.Budgets;
+import io.warmpath.access.Caller;
+import io.warmpath.access.Grant;
+import io.warmpath.api.client.ClientGate;
+import io.warmpath.upstream.tls.EngineTls;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Pages of other origins, as browsers send what they want. */
 @ExtendWith(Leaks.class)
@@ -146,11 +153,121 @@ class CrossOriginTest {
     }
 
     @Test
-    void nothing_is_allowed_where_nothing_is_configured() {
+    void pages_of_other_sites_are_refused_where_nothing_is_configured() {
         preflight(PAGE, "/v1/chat/completions")
                 .then()
-                .statusCode(405)
+                .statusCode(403)
                 .header("access-control-allow-origin", nullValue());
-        chat(PAGE).then().statusCode(200).header("access-control-allow-origin", nullValue());
+        chat(PAGE)
+                .then()
+                .statusCode(403)
+                .header("access-control-allow-origin", nullValue())
+                .body("error.message", containsString("--cors-origins"));
+        given().spec(api)
+                .header("sec-fetch-site", "cross-site")
+                .contentType(ContentType.JSON)
+                .body(CHAT)
+                .post("/v1/messages")
+                .then()
+                .statusCode(403)
+                .body("type", equalTo("error"))
+                .body("error.type", equalTo("permission_error"));
+        assertEquals(List.of(), origins);
+    }
+
+    /** Headers by a colon, apart by two bars; OWN is where the gateway is. */
+    @ParameterizedTest
+    @CsvSource({
+        "x: y, 200", // curl
+        "origin: http://OWN, 200",
+        "origin: https://OWN, 200", // behind a proxy that ends TLS
+        "origin: http://OWN.evil.test, 403",
+        "origin: http://evil.test, 403",
+        "origin: null, 403",
+        "origin: OWN, 403",
+        "origin: http://OWN||origin: http://evil.test, 403",
+        "sec-fetch-site: none, 200",
+        "sec-fetch-site: same-origin, 200",
+        "sec-fetch-site: same-origin||origin: http://OWN, 200",
+        "sec-fetch-site: same-origin||origin: null, 403",
+        "sec-fetch-site: same-site, 403",
+        "sec-fetch-site: cross-site, 403",
+        "sec-fetch-site: cross-site||sec-fetch-mode: navigate, 403",
+        "sec-fetch-site: Cross-Site, 403",
+        "sec-fetch-site: same-origin||sec-fetch-site: cross-site, 403",
+        "host: localhost, 200",
+        "host: LOCALHOST.:8000, 200",
+        "host: app.localhost, 200",
+        "host: gateway, 200",
+        "host: gateway.ns.svc.cluster.local:80, 200",
+        "host: host.docker.internal, 200",
+        "host: [::1]:8000, 200",
+        "host: 192.168.1.5:8000, 200",
+        "host: evil.test, 403",
+        "host: evil.test:8000, 403",
+        "host: evil.test., 403",
+        "host: localhost.evil.test, 403",
+        "host: 127.0.0.1.nip.io, 403",
+        "host: evil.test||x-forwarded-for: 1.2.3.4, 403",
+        "host: evil.test:8000||origin: http://evil.test:8000||sec-fetch-site: same-origin, 403"
+    })
+    void whose_page_asks_and_for_which_name(String headers, int status) throws Exception {
+        for (String line :
+                List.of("POST /v1/chat/completions", "POST /tokenize", "GET /v1/models")) {
+            assertEquals(status, status(line, headers), line);
+        }
+        assertEquals(status == 200 ? 1 : 0, origins.size(), "of the engine");
+    }
+
+    @Test
+    void names_of_listed_pages_are_the_gateways_own() throws Exception {
+        assertEquals(403, status("GET /v1/models", "host: chat.example"));
+        allow(List.of(PAGE), false);
+        assertEquals(200, status("GET /v1/models", "host: chat.example:8000"));
+        assertEquals(200, status("GET /v1/models", "origin: " + PAGE));
+        assertEquals(
+                200, status("GET /v1/models", "origin: " + PAGE + "||sec-fetch-site: cross-site"));
+        assertEquals(200, status("POST /v1/chat/completions", "host: chat.example"));
+        assertEquals(403, status("GET /v1/models", "host: evil.test"));
+        assertEquals(403, status("GET /v1/models", "sec-fetch-site: cross-site"));
+        allow(List.of("*"), false);
+        assertEquals(200, status("POST /v1/chat/completions", "host: evil.test"));
+        assertEquals(200, status("GET /v1/models", "origin: null||sec-fetch-site: cross-site"));
+    }
+
+    @Test
+    void where_clients_show_keys_any_name_will_do() throws Exception {
+        gateway.close(engine);
+        ClientGate gate =
+                ClientGate.of(shown -> new Caller(Grant.all("k"), new Budgets(1), () -> 0), false);
+        gateway = new Gateway(EnginePath.PAST, EngineTls.standard(), gate);
+        engine = new StubEngine(call -> call.json(200, "{}"));
+        gateway.serve(engine);
+        String key = "||x-api-key: k";
+        for (String line : List.of("POST /v1/chat/completions", "GET /v1/models")) {
+            assertEquals(200, status(line, "host: gateway.example" + key));
+            assertEquals(403, status(line, "origin: http://evil.test" + key));
+        }
+    }
+
+    private int status(String line, String headers) throws Exception {
+        String own = "127.0.0.1:" + gateway.port;
+        List<String> lines = new ArrayList<>(List.of(line + " HTTP/1.1"));
+        for (String header : headers.split("\\|\\|", -1)) {
+            lines.add(header.replace("OWN", own));
+        }
+        if (!headers.startsWith("host:")) {
+            lines.add("host: " + own);
+        }
+        boolean asks = line.startsWith("POST");
+        String body = !asks ? "" : line.endsWith("tokenize") ? "{\"prompt\":\"x\"}" : CHAT;
+        lines.add("content-length: " + body.length());
+        try (RawClient client = new RawClient(gateway.port)) {
+            client.send(String.join("\r\n", lines) + "\r\n\r\n" + body);
+            int status = client.readAnswer().status();
+            return status == 403 || !line.endsWith("tokenize")
+                    ? status
+                    : 200; // it has no tokenizer
+        }
     }
 }

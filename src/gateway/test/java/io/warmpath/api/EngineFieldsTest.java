@@ -297,7 +297,7 @@ class EngineFieldsTest {
     }
 
     private static KeyRecord key(String name, boolean handOff) {
-        Grant grant = new Grant(name, "", false, List.of(), 0, 0, "", 1, false, handOff);
+        Grant grant = new Grant(name, "", false, List.of(), 0, 0, "", 1, false, handOff, false);
         return new KeyRecord(KeyHash.of("key-" + name), grant, null);
     }
 

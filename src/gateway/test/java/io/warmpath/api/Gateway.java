@@ -575,7 +575,7 @@ final class Gateway implements AutoCloseable {
         stream = new DecisionStream(vertx, decisions.feed(), new GatewayInstance("i1", "0.1"));
         AdminRoute.mount(
                 routes,
-                new AdminAccess(Optional.empty()),
+                new AdminAccess(Optional.empty(), "page"),
                 new DecisionsResource(decisions, InstantSource.system()),
                 new DecisionStreamResource(stream),
                 new ReplayResource(decisions),
@@ -702,7 +702,7 @@ final class Gateway implements AutoCloseable {
 
     /** Pages of these origins may call. */
     void allow(CrossOrigin pages) {
-        pages.mount(routes, inference.ids());
+        inference.allow(routes, pages);
     }
 
     void serve(StubEngine... workers) {

@@ -226,7 +226,8 @@ class MigrationTest {
     @Test
     void a_client_pays_for_what_was_made_before_and_after_the_move() throws Exception {
         gateway.close();
-        Grant limited = new Grant("limited", "", false, List.of(), 0, 1000, "", 1, false, false);
+        Grant limited =
+                new Grant("limited", "", false, List.of(), 0, 1000, "", 1, false, false, false);
         Caller caller = new Caller(limited, new Budgets(1), () -> 0);
         Duration soon = Duration.ofMillis(400);
         gateway =

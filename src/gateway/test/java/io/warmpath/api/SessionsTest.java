@@ -154,7 +154,7 @@ class SessionsTest {
         Router router = Router.router(gateway.vertx);
         AdminRoute.mount(
                 router,
-                new AdminAccess(Optional.of("token")),
+                new AdminAccess(Optional.of("token"), "page"),
                 new SessionsResource(
                         gateway.sessions,
                         gateway.controlled,

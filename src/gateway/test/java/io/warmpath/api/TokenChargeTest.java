@@ -41,7 +41,7 @@ class TokenChargeTest {
 
     @BeforeEach
     void start() throws Exception {
-        Grant grant = new Grant("k", "", false, List.of(), 0, LIMIT, "", 1, false, false);
+        Grant grant = new Grant("k", "", false, List.of(), 0, LIMIT, "", 1, false, false, false);
         KeyRing ring =
                 new KeyRing(
                         List.of(new KeyRecord(KeyHash.of("key"), grant, null)),

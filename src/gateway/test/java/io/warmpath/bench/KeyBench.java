@@ -51,6 +51,7 @@ public class KeyBench {
                             "",
                             1,
                             false,
+                            false,
                             false);
             records.add(new KeyRecord(KeyHash.of(shown[i]), grant, null));
         }

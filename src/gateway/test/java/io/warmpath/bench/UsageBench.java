@@ -75,7 +75,18 @@ public class UsageBench {
     public void build() {
         for (int i = 0; i < TENANTS; i++) {
             Grant grant =
-                    new Grant("key" + i, "tenant" + i, false, List.of(), 0, 0, "", 1, false, false);
+                    new Grant(
+                            "key" + i,
+                            "tenant" + i,
+                            false,
+                            List.of(),
+                            0,
+                            0,
+                            "",
+                            1,
+                            false,
+                            false,
+                            false);
             visits[i] =
                     new Visit(new Caller(grant, new Budgets(1), System::nanoTime), grant.tenant());
         }

@@ -219,7 +219,8 @@ class ErrorsDocsTest {
                             + " events](http-api.md#post-events)).";
             case FORBIDDEN ->
                     "Show the operators' token, or ask from the gateway's own machine; for clients:"
-                            + " a key that may do this ([security](../how-to/security.md)).";
+                            + " a key that may do this; for a page or a name of another site:"
+                            + " `--cors-origins` ([security](../how-to/security.md)).";
             case UNAUTHORIZED ->
                     "Send a valid key as `Authorization: Bearer KEY` or `x-api-key: KEY`"
                             + " ([keys](../how-to/security.md#keys-of-clients)).";

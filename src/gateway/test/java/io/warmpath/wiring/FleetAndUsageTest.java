@@ -44,7 +44,7 @@ class FleetAndUsageTest {
                         folder.resolve("keys.yaml"),
                         "keys:\n"
                                 + key("heavy", HEAVY, "acme", ", requests-per-minute: 60")
-                                + key("light", LIGHT, "", ""));
+                                + key("light", LIGHT, "", ", explain: true"));
         gateway =
                 SimGateway.start(
                         Map.of(

@@ -71,6 +71,8 @@ class SecuredGatewayTest {
                     "/ready",
                     "/metrics",
                     "/metrics/",
+                    "/q/health",
+                    "/q/health/",
                     "/q/openapi",
                     "/console", // its files; what they ask for is not
                     "/console/{file: .+}");
@@ -295,6 +297,63 @@ class SecuredGatewayTest {
                 .then()
                 .statusCode(200);
         assertEquals(Set.of("Bearer " + ENGINE_KEY), engine.authorizations());
+    }
+
+    @Test
+    void metrics_name_no_tenant_where_clients_have_keys() {
+        serve();
+        given().contentType(ContentType.JSON)
+                .header("x-api-key", KEY)
+                .body("{\"model\":\"tiny\",\"prompt\":[1,2,3]}")
+                .post("/v1/completions")
+                .then()
+                .statusCode(200);
+        await().atMost(SOON)
+                .untilAsserted(
+                        () -> {
+                            List<String> lines =
+                                    given().get("/metrics")
+                                            .asString()
+                                            .lines()
+                                            .filter(l -> l.startsWith("warmpath_tenant_"))
+                                            .toList();
+                            assertEquals(5, lines.size(), lines::toString);
+                            for (String line : lines) {
+                                assertTrue(line.contains("{tenant=\"all\"}"), line);
+                            }
+                            assertTrue(
+                                    lines.stream()
+                                            .anyMatch(
+                                                    l ->
+                                                            l.startsWith(
+                                                                            "warmpath_tenant_requests_total")
+                                                                    && !l.endsWith(" 0.0")),
+                                    lines::toString);
+                        });
+    }
+
+    @Test
+    void what_is_only_read_answers_no_other_method() throws IOException {
+        for (String path :
+                List.of(
+                        "/metrics",
+                        "/metrics/x",
+                        "/q/health",
+                        "/q/health/live",
+                        "/q/health/ready",
+                        "/q/openapi",
+                        "/live",
+                        "/ready",
+                        "/health")) {
+            for (String method : List.of("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")) {
+                assertEquals(405, status(method + " " + path), method + " " + path);
+            }
+            int asked = status("GET " + path);
+            assertTrue(asked == 200 || asked == 503, path + " " + asked);
+            int head = path.equals("/q/openapi") ? 405 : asked; // the runtime's own has no HEAD
+            assertEquals(head, status("HEAD " + path), path);
+        }
+        given().post("/metrics").then().statusCode(405).header("allow", equalTo("GET, HEAD"));
     }
 
     /** Bodies are read as they come: nothing here unpacks, so nothing can swell. */

@@ -222,6 +222,7 @@ public final class JwtClients implements Authenticator {
                         "",
                         weight(claims),
                         false,
+                        false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
         Instant until = clock.instant().plus(options.cacheTime());

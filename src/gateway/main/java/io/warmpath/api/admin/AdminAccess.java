@@ -1,5 +1,7 @@
 package io.warmpath.api.admin;
 
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.HostAndPort;
@@ -7,11 +9,11 @@ import io.vertx.core.net.SocketAddress;
 import io.warmpath.api.error.RequestIds;
 import io.warmpath.net.LocalPeers;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +33,13 @@ public final class AdminAccess {
             "Without an admin token this endpoint answers only to programs of the gateway's own"
                     + " user and of root; set WARMPATH_ADMIN_TOKEN.";
 
+    private static final String ANOTHER_PAGE =
+            "Changes are made by the console as this start of the gateway has given it: reload the"
+                    + " page.";
+
+    /** Sent by the console: what is in its page. */
+    private static final String PAGE = "x-warmpath-console";
+
     /** What proxies add; beside all that begin with one of {@link #BEGINNINGS}. */
     private static final Set<String> PASSED_ON =
             Set.of(
@@ -48,17 +57,37 @@ public final class AdminAccess {
     private static final String FETCH_SITE = "sec-fetch-site";
 
     private final byte @Nullable [] token;
+    private final byte[] page;
     private final LocalPeers peers;
 
-    /** {@code token}: empty: callers on this machine only. */
-    public AdminAccess(Optional<String> token) {
-        this(token, new LocalPeers());
+    /**
+     * @param token empty: callers on this machine only
+     * @param page what the console's page has to show before it may change anything where there is
+     *     no token; nobody can guess it
+     */
+    public AdminAccess(Optional<String> token, String page) {
+        this(token, page, new LocalPeers());
     }
 
     /** {@code peers}: tell whose programs call. */
-    AdminAccess(Optional<String> token, LocalPeers peers) {
+    AdminAccess(Optional<String> token, String page, LocalPeers peers) {
         this.token = token.map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
+        this.page = page.getBytes(StandardCharsets.UTF_8);
         this.peers = peers;
+    }
+
+    /**
+     * What the console's page is to show later: when a browser of this machine opens it as a page
+     * of its own, and empty for everybody else, such as a script that reads it.
+     */
+    public String page(HttpServerRequest request) {
+        HostAndPort asked = request.authority();
+        return "navigate".equals(request.getHeader("sec-fetch-mode"))
+                        && "document".equals(request.getHeader("sec-fetch-dest"))
+                        && asked != null
+                        && comesStraight(request, asked)
+                ? new String(page, StandardCharsets.UTF_8)
+                : "";
     }
 
     /** The operator's, when it is no longer than ids are. */
@@ -73,12 +102,17 @@ public final class AdminAccess {
      */
     public Optional<String> refusal(HttpServerRequest request) {
         if (token != null) {
-            return presentsToken(request.getHeader("authorization"))
+            return presentsToken(request.headers().getAll("authorization"))
                     ? Optional.empty()
                     : Optional.of(
                             "This endpoint needs the admin token: Authorization: Bearer TOKEN.");
         }
-        return isOfThisMachine(request) ? Optional.empty() : Optional.of(NOT_FROM_HERE);
+        if (!isOfThisMachine(request)) {
+            return Optional.of(NOT_FROM_HERE);
+        }
+        return changes(request) && isOfPage(request) && !presentsPage(request)
+                ? Optional.of(ANOTHER_PAGE)
+                : Optional.empty();
     }
 
     /** {@link #refusalOfUser} is to be asked, too. */
@@ -97,17 +131,34 @@ public final class AdminAccess {
     /**
      * The caller is a process of this machine that asks this machine, not what one of them passes
      * on: a proxy makes every client look local, and so does a page in a browser, whose own name
-     * may lead here. The console is a page too: one that this address itself has given.
+     * may lead here. The console is a page too: the one below {@code /console/} of this address
+     * itself.
      */
     static boolean isOfThisMachine(HttpServerRequest request) {
         HostAndPort asked = request.authority();
-        return isLoopback(request.remoteAddress().hostAddress())
+        return asked != null
+                && comesStraight(request, asked)
+                && (!isOfPage(request) || isOfConsole(request, asked));
+    }
+
+    private static boolean comesStraight(HttpServerRequest request, HostAndPort asked) {
+        return LocalPeers.isLoopback(request.remoteAddress().hostAddress())
                 && request.version() != HttpVersion.HTTP_1_0 // proxies' own, curl's never
-                && asked != null
                 && isLocalName(asked.host())
-                && request.headers().names().stream().noneMatch(AdminAccess::isOfPassing)
-                && (request.headers().names().stream().noneMatch(AdminAccess::isOfBrowser)
-                        || isOfOwnPage(request, asked));
+                && request.headers().names().stream().noneMatch(AdminAccess::isOfPassing);
+    }
+
+    private static boolean changes(HttpServerRequest request) {
+        return !request.method().equals(HttpMethod.GET)
+                && !request.method().equals(HttpMethod.HEAD);
+    }
+
+    private boolean presentsPage(HttpServerRequest request) {
+        return is(Objects.requireNonNullElse(request.getHeader(PAGE), ""), page);
+    }
+
+    private static boolean isOfPage(HttpServerRequest request) {
+        return request.headers().names().stream().anyMatch(AdminAccess::isOfBrowser);
     }
 
     private static boolean isOfBrowser(String header) {
@@ -116,17 +167,17 @@ public final class AdminAccess {
     }
 
     /**
-     * The browser says that a page of this very address asks. Behind a proxy the page has another
-     * address, which its referer tells whatever the proxy has made of the host.
+     * The browser says that the console of this very address asks. Behind a proxy the page has
+     * another address, which its referer tells whatever the proxy has made of the host.
      */
-    private static boolean isOfOwnPage(HttpServerRequest request, HostAndPort asked) {
+    private static boolean isOfConsole(HttpServerRequest request, HostAndPort asked) {
         String own = request.scheme() + "://" + asked;
-        String origin = request.getHeader("origin");
-        String referer = request.getHeader("referer");
-        return "same-origin".equals(request.getHeader(FETCH_SITE))
-                && (origin == null || origin.equals(own))
-                && referer != null
-                && referer.startsWith(own + "/");
+        MultiMap headers = request.headers();
+        List<String> pages = headers.getAll("referer");
+        return headers.getAll(FETCH_SITE).equals(List.of("same-origin"))
+                && headers.getAll("origin").stream().allMatch(own::equals)
+                && pages.size() == 1
+                && pages.getFirst().startsWith(own + "/console/");
     }
 
     private static boolean isOfPassing(String header) {
@@ -146,20 +197,17 @@ public final class AdminAccess {
         }
     }
 
-    private boolean presentsToken(@Nullable String header) {
-        if (header == null || !header.toLowerCase(Locale.ROOT).startsWith(SCHEME)) {
+    /** Once: another reader of two could take the other one. */
+    private boolean presentsToken(List<String> shown) {
+        String header = shown.size() == 1 ? shown.getFirst() : "";
+        if (!header.toLowerCase(Locale.ROOT).startsWith(SCHEME)) {
             return false;
         }
-        byte[] given = header.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        return MessageDigest.isEqual(given, token); // takes as long for any wrong token
+        return is(header.substring(SCHEME.length()).strip(), token);
     }
 
-    /** {@code address}: a literal, null for a socket without one. */
-    static boolean isLoopback(@Nullable String address) {
-        try {
-            return address != null && InetAddress.getByName(address).isLoopbackAddress();
-        } catch (UnknownHostException e) {
-            return false;
-        }
+    /** Takes as long for any that is wrong. */
+    private static boolean is(String given, byte @Nullable [] wanted) {
+        return MessageDigest.isEqual(given.getBytes(StandardCharsets.UTF_8), wanted);
     }
 }

@@ -35,6 +35,7 @@ public final class ClientGate {
     private static final String BEARER = "bearer ";
     private static final String API_KEY = "x-api-key";
     private static final String TENANT = "x-tenant-id";
+    private static final String EXPLAIN = "x-warmpath-explain";
 
     /** Headers that may be taken out of a request here. */
     public static final List<String> SHOWN = List.of("authorization", API_KEY, TENANT);
@@ -46,6 +47,12 @@ public final class ClientGate {
             new GatewayError.Unauthorized(
                     "You did not provide an API key; send it as `Authorization: Bearer KEY` or"
                             + " `x-api-key: KEY`.");
+
+    /** Two readers could take either, and one of them may be a proxy that has checked its own. */
+    private static final GatewayError TWO_SHOWN =
+            new GatewayError.BadRequest(
+                    "",
+                    "The request shows two credentials; send one `Authorization` or `x-api-key`.");
 
     private final @Nullable Authenticator clients;
     private final boolean forward;
@@ -83,8 +90,16 @@ public final class ClientGate {
             FlowMetrics metrics,
             boolean charged,
             Next next) {
+        if (request.headers().getAll("authorization").size() > 1) {
+            refuse(request, ids, metrics, TWO_SHOWN);
+            return;
+        }
         if (clients == null) {
             next.on(null);
+            return;
+        }
+        if (showsTwo(request.headers())) {
+            refuse(request, ids, metrics, TWO_SHOWN);
             return;
         }
         String credential = credential(request.headers());
@@ -167,6 +182,9 @@ public final class ClientGate {
             throw new Refusal(BodyReceiver.rateLimited(exceeded));
         }
         headers.remove(TENANT);
+        if (!caller.grant().explain()) {
+            headers.remove(EXPLAIN);
+        }
         if (!forward) {
             hide(headers);
         }
@@ -208,15 +226,26 @@ public final class ClientGate {
         return named;
     }
 
+    private static boolean showsTwo(MultiMap headers) {
+        String key = headers.get(API_KEY);
+        String bearer = bearer(headers);
+        return key != null
+                && (headers.getAll(API_KEY).size() > 1
+                        || !(bearer.isEmpty() || bearer.equals(key.strip())));
+    }
+
     /** Empty when there is none. */
     private static String credential(MultiMap headers) {
-        String authorization = headers.get("authorization");
-        if (authorization != null
-                && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())) {
-            return authorization.substring(BEARER.length()).strip();
-        }
+        String bearer = bearer(headers);
         String key = headers.get(API_KEY);
-        return key == null ? "" : key.strip();
+        return bearer.isEmpty() && key != null ? key.strip() : bearer;
+    }
+
+    private static String bearer(MultiMap headers) {
+        String shown = headers.get("authorization");
+        return shown != null && shown.regionMatches(true, 0, BEARER, 0, BEARER.length())
+                ? shown.substring(BEARER.length()).strip()
+                : "";
     }
 
     private static void refuse(

@@ -11,6 +11,7 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import jakarta.ws.rs.NotFoundException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jboss.resteasy.reactive.server.core.ResteasyReactiveRequestContext;
 import org.jboss.resteasy.reactive.server.spi.ServerRequestContext;
 
@@ -44,6 +45,7 @@ public final class ClientRequests {
     private static final long LINGER_MILLIS = 1_000;
 
     private final ClientGate gate;
+    private final Supplier<PageGate> pages;
     private final RequestIds ids;
     private final BodyReceiver bodies;
     private final BooleanSupplier stopping;
@@ -51,18 +53,21 @@ public final class ClientRequests {
     private final FlowMetrics metrics;
 
     /**
+     * @param pages which pages in browsers may ask; any thread
      * @param stopping whether nothing new is taken; any thread
      * @param onlyPicks whether engines get requests from proxies alone; any thread
      * @param metrics is told of those who are refused
      */
     public ClientRequests(
             ClientGate gate,
+            Supplier<PageGate> pages,
             RequestIds ids,
             BodyReceiver bodies,
             BooleanSupplier stopping,
             BooleanSupplier onlyPicks,
             FlowMetrics metrics) {
         this.gate = gate;
+        this.pages = pages;
         this.ids = ids;
         this.bodies = bodies;
         this.stopping = stopping;
@@ -139,17 +144,18 @@ public final class ClientRequests {
             client.refuseLast(error, id, LINGER_MILLIS);
             return;
         }
+        GatewayError foreign = pages.get().refusal(request);
+        if (foreign != null) {
+            refuse(client, foreign);
+            return;
+        }
         if (need.charged() && onlyPicks.getAsBoolean()) {
-            request.resume(); // it came paused; an unread body would stay
-            GatewayError error =
+            refuse(
+                    client,
                     new GatewayError.Forbidden(
                             "This process only chooses endpoints for proxies"
                                     + " (--endpoint-picker-only); send the request to the proxy in"
-                                    + " front of the engines.");
-            String id = ids.of(request.headers());
-            metrics.refused(Refusals.of(client, id, error));
-            client.refuse(error, id);
-            client.discard(LINGER_MILLIS);
+                                    + " front of the engines."));
             return;
         }
         gate.enter(
@@ -159,17 +165,21 @@ public final class ClientRequests {
                 need.charged(),
                 visit -> {
                     if (visit != null && need.direct() && !visit.caller().grant().direct()) {
-                        request.resume(); // it came paused; an unread body would stay
-                        GatewayError error =
+                        refuse(
+                                client,
                                 new GatewayError.Forbidden(
                                         "This API key is not one for /router; see `direct-api` in"
-                                                + " src/docs/how-to/security.md.");
-                        String id = ids.of(request.headers());
-                        metrics.refused(Refusals.of(client, id, error));
-                        client.refuse(error, id);
+                                                + " src/docs/how-to/security.md."));
                     } else {
                         next.on(visit);
                     }
                 });
+    }
+
+    private void refuse(VertxRequest client, GatewayError error) {
+        String id = ids.of(client.headers());
+        metrics.refused(Refusals.of(client, id, error));
+        client.refuse(error, id);
+        client.discard(LINGER_MILLIS); // it came paused; an unread body would stay
     }
 }

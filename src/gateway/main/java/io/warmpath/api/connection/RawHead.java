@@ -158,10 +158,13 @@ final class RawHead {
         private boolean allows(int name, int colon, int from, int to) {
             return switch (colon - name) {
                 case 4 -> !is(name, "host") || host(from, to);
-                case 6 -> !is(name, "expect") && !is(name, "origin"); // CrossOrigin sees it
+                case 6 -> !is(name, "expect") && !is(name, "origin"); // PageGate sees it
                 case 7 -> !is(name, "upgrade") && !is(name, "trailer");
                 case 10 -> !is(name, "connection") || isKeepAlive(from, to);
-                case 14 -> !is(name, "content-length") || length(from, to);
+                case 14 ->
+                        is(name, "content-length")
+                                ? length(from, to)
+                                : !is(name, "sec-fetch-site"); // a browser's, as origin
                 case 16 -> !is(name, "proxy-connection");
                 case 17 -> !is(name, "transfer-encoding");
                 default -> true;

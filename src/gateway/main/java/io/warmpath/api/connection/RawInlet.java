@@ -7,12 +7,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.unix.Socket;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.api.request.RequestParser;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.net.server.ServerCodec;
+import java.net.InetSocketAddress;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,9 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
         /** Nobody has to show who they are; otherwise a body is not read before that. */
         boolean isOpenToAll();
 
+        /** A program of this machine may ask for this host, without TLS. */
+        boolean allowsName(String host);
+
         BodyMemory.Reservation memory();
 
         /** A request is there. */
@@ -58,7 +63,9 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private final RawRequests requests;
     private final RawReply.ClientChannel client;
     private final Channel channel;
+    private final boolean local; // a program of this machine asks, without TLS
     private @Nullable ChannelHandlerContext context;
+    private String host = ""; // for which it has asked, and may
 
     private boolean throughCodec = true; // so went what came last
     private boolean fed = true; // the codec has got something in this turn
@@ -73,6 +80,11 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
         this.requests = requests;
         this.client = new RawReply.ClientChannel(codec.encoder());
         this.channel = codec.encoder().channel();
+        this.local =
+                channel.remoteAddress() instanceof InetSocketAddress peer
+                        && peer.getAddress() != null
+                        && peer.getAddress().isLoopbackAddress()
+                        && channel.pipeline().get(SslHandler.class) == null;
     }
 
     /** Requests go past {@code codec} from now on. */
@@ -189,7 +201,20 @@ public final class RawInlet extends ChannelInboundHandlerAdapter {
     private boolean mayTake(RawHead head, int there) {
         int length = head.bodyLength();
         return length <= Math.min(MAX_BODY, receiver.maxBodyBytes())
-                && (there >= length || receiver.isOpenToAll());
+                && (there >= length || receiver.isOpenToAll())
+                && (!local || mayAskFor(head.headers().get("host")));
+    }
+
+    /** The codec's way refuses others. */
+    private boolean mayAskFor(@Nullable String asked) {
+        if (host.equals(asked)) {
+            return true;
+        }
+        if (asked == null || !receiver.allowsName(asked)) {
+            return false;
+        }
+        host = asked;
+        return true;
     }
 
     /** Of a request whose head is there. A client that only promises bytes gets no memory. */

@@ -1,6 +1,7 @@
 package io.warmpath.api.console;
 
 import io.vertx.core.http.HttpServerRequest;
+import io.warmpath.api.admin.AdminAccess;
 import io.warmpath.api.client.ClientResource;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.HeaderParam;
@@ -13,6 +14,7 @@ import jakarta.ws.rs.core.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Map;
@@ -45,6 +47,15 @@ public class ConsoleResource implements ClientResource {
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
                     + " 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+    private static final String START = "index.html";
+    private static final String NO_PAGE = "content=\"\"";
+
+    private final AdminAccess access;
+
+    public ConsoleResource(AdminAccess access) {
+        this.access = access;
+    }
+
     /** Browsers go to the console; others are told that nothing is here. */
     @GET
     public Response root(@Context HttpServerRequest request) {
@@ -60,29 +71,50 @@ public class ConsoleResource implements ClientResource {
     public Response page(
             @Context HttpServerRequest request,
             @HeaderParam(HttpHeaders.IF_NONE_MATCH) @Nullable String known) {
-        return request.path().endsWith("/") ? file("index.html", known) : to("console/");
+        return request.path().endsWith("/") ? file(request, START, known) : to("console/");
     }
 
     @GET
     @Path("console/{file: .+}")
     public Response file(
+            @Context HttpServerRequest request,
             @PathParam("file") String name,
             @HeaderParam(HttpHeaders.IF_NONE_MATCH) @Nullable String known) {
         Matcher form = FILE.matcher(name);
         String type = form.matches() ? TYPES.get(form.group(1)) : null;
         byte[] content = type == null ? null : read(name);
-        if (content == null) {
+        if (content == null || type == null) {
             throw new NotFoundException();
         }
-        String tag = tag(content);
-        Response.ResponseBuilder answer =
-                tag.equals(known) ? Response.notModified() : Response.ok(content, type);
-        return answer.header(HttpHeaders.ETAG, tag)
-                .header(HttpHeaders.CACHE_CONTROL, "no-cache")
+        return kept(request, name, content, type, known)
                 .header("Content-Security-Policy", POLICY)
                 .header("Referrer-Policy", "same-origin") // AdminAccess looks at it
                 .header("X-Content-Type-Options", "nosniff")
                 .build();
+    }
+
+    private Response.ResponseBuilder kept(
+            HttpServerRequest request,
+            String name,
+            byte[] content,
+            String type,
+            @Nullable String known) {
+        if (name.equals(START)) {
+            return Response.ok(started(request, content), type)
+                    .header(HttpHeaders.CACHE_CONTROL, "no-store");
+        }
+        String tag = tag(content);
+        return (tag.equals(known) ? Response.notModified() : Response.ok(content, type))
+                .header(HttpHeaders.ETAG, tag)
+                .header(HttpHeaders.CACHE_CONTROL, "no-cache");
+    }
+
+    /** With what shows, later, that this page asks. */
+    private byte[] started(HttpServerRequest request, byte[] content) {
+        String page = "content=\"" + access.page(request) + '"';
+        return new String(content, StandardCharsets.UTF_8)
+                .replace(NO_PAGE, page)
+                .getBytes(StandardCharsets.UTF_8);
     }
 
     /** Relative: a proxy may have put all of it below a path of its own. */

@@ -13,7 +13,9 @@ public interface CorsConfig {
     @Setting(
             doc =
                     "Origins whose pages may call clients' endpoints, such as"
-                            + " https://chat.example; * for all. Unset: no page of another origin.",
+                            + " https://chat.example; * for all. Unset: the gateway's own pages alone."
+                            + " Where no keys are configured, programs of this machine may also ask for"
+                            + " the gateway by the names of these origins.",
             unit = "origin,origin,...",
             flags = "--cors-origins")
     Optional<List<String>> origins();

@@ -4,25 +4,31 @@ const ROOT = new URL('..', document.baseURI); // a proxy may have put all of it 
 
 let token = '';
 
+/** Shows that the gateway has given this page: it changes nothing for others. */
+const PAGE = document.querySelector('meta[name=warmpath-console]').content;
+
 export function useToken(value) {
     token = value;
 }
 
 /** An answer that is no success; `status` 0: there was no answer. */
 export class ApiError extends Error {
-    constructor(status, message) {
+    /** `stale`: a page of an earlier start of the gateway, which no token helps. */
+    constructor(status, message, stale = false) {
         super(message);
         this.status = status;
+        this.stale = stale;
     }
 
     get needsToken() {
-        return this.status === 401 || this.status === 403;
+        return !this.stale && (this.status === 401 || this.status === 403);
     }
 }
 
 async function ask(method, path, body, signal) {
     const headers = {accept: 'application/json'};
     if (token) headers.authorization = `Bearer ${token}`;
+    if (method !== 'GET') headers['x-warmpath-console'] = PAGE;
     if (body !== undefined) headers['content-type'] = 'application/json';
     let response;
     try {
@@ -31,7 +37,7 @@ async function ask(method, path, body, signal) {
         if (signal?.aborted) throw e;
         throw new ApiError(0, 'The gateway does not answer.');
     }
-    if (!response.ok) throw new ApiError(response.status, await reason(response));
+    if (!response.ok) throw new ApiError(response.status, await reason(response), method !== 'GET' && !token);
     return response;
 }
 

@@ -172,6 +172,7 @@ class JwtClientsTest {
                             "",
                             1,
                             false,
+                            false,
                             false),
                     grant);
         }

@@ -68,7 +68,7 @@ class EventSourcesResourceTest {
         Router router = Router.router(vertx);
         AdminRoute.mount(
                 router,
-                new AdminAccess(token),
+                new AdminAccess(token, "page"),
                 new EventSourcesResource(
                         () -> List.of(FROZEN, NONE), () -> Instant.parse("2026-11-21T20:01:30Z")));
         server = ApiServer.listen(vertx, router);

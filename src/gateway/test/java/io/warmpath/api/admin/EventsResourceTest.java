@@ -64,7 +64,7 @@ class EventsResourceTest {
         Router router = Router.router(vertx);
         AdminRoute.mount(
                 router,
-                new AdminAccess(Optional.of("secret")),
+                new AdminAccess(Optional.of("secret"), "page"),
                 new EventsResource(Optional.of(feed)));
         server = ApiServer.listen(vertx, router);
     }

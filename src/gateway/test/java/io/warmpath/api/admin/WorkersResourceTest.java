@@ -108,7 +108,7 @@ class WorkersResourceTest {
     }
 
     private RequestSpecification api(Optional<String> token) {
-        return api(new AdminAccess(token));
+        return api(new AdminAccess(token, "page"));
     }
 
     private RequestSpecification api(AdminAccess access) {
@@ -581,6 +581,11 @@ class WorkersResourceTest {
         "same-site, -, OWN/console/, 403", // another port of this machine
         "cross-site, -, OWN/console/, 403",
         "none, -, OWN/console/, 403",
+        "same-origin, -, OWN/, 403", // other pages of this address: engines' answers
+        "same-origin, OWN, OWN/v1/chat/completions, 403",
+        "same-origin, OWN, OWN/console, 403",
+        "same-origin, OWN, OWN/consoles/, 403",
+        "same-origin, OWN, OWN/x/console/, 403",
         "-, OWN, OWN/console/, 403"
     })
     void without_a_token_the_pages_of_this_very_address_may_ask(
@@ -596,6 +601,36 @@ class WorkersResourceTest {
                             }
                         });
         asked.get("/workers").then().statusCode(status);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"page, 404", "pag, 403", "-, 403"})
+    void what_changes_something_needs_the_page_that_was_given(String page, int status) {
+        RequestSpecification api = api(Optional.empty());
+        String own = "http://127.0.0.1:" + server.actualPort();
+        for (String site : List.of("same-origin", "")) {
+            RequestSpecification asked = given().spec(api);
+            if (!site.isEmpty()) {
+                asked.header("sec-fetch-site", site).header("referer", own + "/console/");
+            }
+            if (!page.equals("-")) {
+                asked.header("x-warmpath-console", page);
+            }
+            int wanted = site.isEmpty() ? 404 : status; // curl shows no page
+            asked.delete("/workers/nobody").then().statusCode(wanted);
+            asked.post("/workers/nobody/drain").then().statusCode(wanted);
+            asked.get("/workers").then().statusCode(200);
+        }
+    }
+
+    @Test
+    void two_tokens_are_none() {
+        RequestSpecification api = api(Optional.of("t"));
+        given().spec(api)
+                .header("authorization", "Bearer t", "Bearer x")
+                .get("/workers")
+                .then()
+                .statusCode(403);
     }
 
     private int status(String head) throws Exception {
@@ -614,7 +649,8 @@ class WorkersResourceTest {
     void without_a_token_only_the_gateways_user_may_ask(@TempDir Path proc) throws Exception {
         // An empty list has nobody's socket.
         Files.writeString(proc.resolve("tcp"), "  sl  local_address rem_address   st ...\n");
-        RequestSpecification api = api(new AdminAccess(Optional.empty(), new LocalPeers(proc)));
+        RequestSpecification api =
+                api(new AdminAccess(Optional.empty(), "page", new LocalPeers(proc)));
         given().spec(api)
                 .get("/workers")
                 .then()
@@ -628,9 +664,9 @@ class WorkersResourceTest {
                 .statusCode(403);
         // Where no system tells, the other rules alone count; and a token needs none of this.
         Path none = proc.resolve("none");
-        api = api(new AdminAccess(Optional.empty(), new LocalPeers(none)));
+        api = api(new AdminAccess(Optional.empty(), "page", new LocalPeers(none)));
         given().spec(api).get("/workers").then().statusCode(200);
-        api = api(new AdminAccess(Optional.of("t"), new LocalPeers(proc)));
+        api = api(new AdminAccess(Optional.of("t"), "page", new LocalPeers(proc)));
         given().spec(api)
                 .header("authorization", "Bearer t")
                 .get("/workers")
@@ -666,7 +702,7 @@ class WorkersResourceTest {
         "0.0.0.0, false",
     })
     void addresses_of_this_machine_are_told_from_others(String address, boolean local) {
-        assertEquals(local, AdminAccess.isLoopback(address));
+        assertEquals(local, LocalPeers.isLoopback(address));
     }
 
     @Test

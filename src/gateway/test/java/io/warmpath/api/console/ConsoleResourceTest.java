@@ -3,6 +3,8 @@ package io.warmpath.api.console;
 import static io.restassured.RestAssured.given;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.not;
+import static org.hamcrest.Matchers.nullValue;
 import static org.hamcrest.Matchers.startsWith;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -19,6 +21,7 @@ import io.warmpath.api.admin.AdminRoute;
 import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -44,7 +47,8 @@ class ConsoleResourceTest {
     static void start() throws Exception {
         vertx = Vertx.vertx();
         Router router = Router.router(vertx);
-        AdminRoute.mount(router, new AdminAccess(Optional.of("secret")), new ConsoleResource());
+        AdminAccess access = new AdminAccess(Optional.empty(), "page");
+        AdminRoute.mount(router, access, new ConsoleResource(access));
         server = ApiServer.listen(vertx, router);
         api = new RequestSpecBuilder().setPort(server.actualPort()).build();
     }
@@ -93,6 +97,42 @@ class ConsoleResourceTest {
                 .header("content-security-policy", containsString("script-src 'self';"))
                 .header("content-security-policy", containsString("frame-ancestors 'none'"))
                 .body(containsString("<script src=\"app.js\" type=\"module\">"));
+    }
+
+    @Test
+    void only_a_page_that_a_browser_opens_is_told_what_lets_it_change_something() {
+        String given = "<meta name=\"warmpath-console\" content=\"page\">";
+        given().spec(api)
+                .header("sec-fetch-mode", "navigate")
+                .header("sec-fetch-dest", "document")
+                .get("/console/")
+                .then()
+                .statusCode(200)
+                .header("cache-control", equalTo("no-store"))
+                .header("etag", nullValue())
+                .body(containsString(given));
+        for (String mode : List.of("cors", "no-cors", "same-origin")) {
+            for (String name : List.of("", "index.html")) {
+                given().spec(api)
+                        .header("sec-fetch-mode", mode)
+                        .header("sec-fetch-dest", "empty")
+                        .get("/console/" + name)
+                        .then()
+                        .statusCode(200)
+                        .body(not(containsString(given)));
+            }
+        }
+        for (String other : List.of("host", "via")) { // asked by another name, through a proxy
+            given().spec(api)
+                    .header("sec-fetch-mode", "navigate")
+                    .header("sec-fetch-dest", "document")
+                    .header(other, "evil.test")
+                    .get("/console/")
+                    .then()
+                    .statusCode(200)
+                    .body(not(containsString(given)));
+        }
+        given().spec(api).get("/console/").then().body(not(containsString(given)));
     }
 
     /** Every file that one names is there, of a known type; and they are all that it loads. */
