@@ -128,7 +128,7 @@ final class MessagesAnswer implements Answer {
     }
 
     private void gather(byte[] b, int from, int length) {
-        tooLong |= whole.size() + length > MAX_BYTES || !room.test(length);
+        tooLong = tooLong || whole.size() + length > MAX_BYTES || !room.test(length);
         if (!tooLong) {
             whole.write(b, from, length);
         }

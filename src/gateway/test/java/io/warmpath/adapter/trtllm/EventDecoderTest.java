@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -234,12 +235,12 @@ class EventDecoderTest {
         assertEquals(2, moved(decoder, blocks - 10_001).size(), "it is there, and has left");
     }
 
-    private static java.util.List<KvEvent> moved(EventDecoder decoder, int block) throws Exception {
+    private static List<KvEvent> moved(EventDecoder decoder, int block) throws Exception {
         return decoder.decode(
                         ("{\"event_id\":2,\"data\":{\"type\":\"updated\",\"block_hash\":"
                                         + block
-                                        + ",\"cache_level\":{\"type\":\"event_diff\",\"new_value\":0,"
-                                        + "\"old_value\":1}}}")
+                                        + ",\"cache_level\":{\"type\":\"event_diff\","
+                                        + "\"new_value\":0,\"old_value\":1}}}")
                                 .getBytes(StandardCharsets.UTF_8))
                 .events();
     }
