@@ -86,7 +86,7 @@ def flood(connections, size, announced, most):
                 try:
                     s = connect(target.pull, HELLO + head(announced))
                     sockets.append(s)
-                    for _ in range(size // len(piece)):
+                    for _ in range(size // max(1, len(piece))):
                         s.sendall(piece)
                 except OSError:
                     pass  # closed, as it should be
@@ -109,7 +109,11 @@ def cut(data, closed=True):
     """What no worker says ends the connection, or does nothing."""
     def run(target):
         for port in (target.pull, target.reply):
-            with connect(port, data) as s:
+            with connect(port) as s:
+                try:
+                    s.sendall(data)
+                except OSError:
+                    continue  # closed before it has said all
                 if closed:
                     until(lambda: is_closed(s), target.patience, "it is left open")
         target.heard()
