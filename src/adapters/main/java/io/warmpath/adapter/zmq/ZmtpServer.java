@@ -17,6 +17,9 @@ import org.jboss.logging.Logger;
 final class ZmtpServer implements ZmtpLoop.Ready {
     private static final Logger LOG = Logger.getLogger(ZmtpServer.class);
 
+    /** More wait for the next turn. */
+    private static final int ACCEPTED_AT_ONCE = 64;
+
     private final ZmtpAddress address;
     private final ZmtpLoop loop;
     private final ZmtpConnection.Role role;
@@ -52,8 +55,11 @@ final class ZmtpServer implements ZmtpLoop.Ready {
     @Override
     public void ready() {
         try {
-            SocketChannel peer = channel.accept();
-            if (peer != null) {
+            for (int i = 0; i < ACCEPTED_AT_ONCE; i++) {
+                SocketChannel peer = channel.accept();
+                if (peer == null) {
+                    return;
+                }
                 take(peer);
             }
         } catch (IOException e) {
