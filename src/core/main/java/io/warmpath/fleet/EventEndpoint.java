@@ -47,9 +47,12 @@ public record EventEndpoint(
     /**
      * One endpoint per rank from the endpoint of rank 0: engines publish rank {@code r} on port
      * {@code base + r}, and serve its replay on {@code replay base + r}.
+     *
+     * @throws IllegalArgumentException when there is no such endpoint for each rank
      */
     public static List<EventEndpoint> perRank(
             String base, @Nullable String replayBase, boolean bind, String topic, int dpSize) {
+        WorkerSpec.requireRanks(dpSize);
         List<EventEndpoint> list = new ArrayList<>(dpSize);
         for (int rank = 0; rank < dpSize; rank++) {
             list.add(

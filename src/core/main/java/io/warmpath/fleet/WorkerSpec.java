@@ -65,6 +65,17 @@ public record WorkerSpec(
     /** Largest data-parallel size taken seriously. */
     public static final int MAX_DP_SIZE = 1024;
 
+    /**
+     * @throws IllegalArgumentException when no engine has so many ranks, whatever it says
+     */
+    public static void requireRanks(int dpSize) {
+        if (dpSize < 0 || dpSize > MAX_DP_SIZE) {
+            throw new IllegalArgumentException(
+                    "it says that it has %d data-parallel ranks; 0 to %d can be"
+                            .formatted(dpSize, MAX_DP_SIZE));
+        }
+    }
+
     public static final double MIN_WEIGHT = 0.01;
     public static final double MAX_WEIGHT = 100;
 

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 public record LmcacheChunks(
         String instance, int pageSize, int blockSize, Hashing hashing, String hashSeed)
         implements PageRecipe {
+    private static final int MOST_TOKENS = 1 << 16;
+
     /** Of what {@link PoolLayout} names an instance by. */
     public static final String SCHEME = "lmcache";
 
@@ -52,12 +54,17 @@ public record LmcacheChunks(
     }
 
     public LmcacheChunks {
-        if (blockSize < 1 || pageSize < blockSize || pageSize % blockSize != 0) {
+        if (blockSize < 1
+                || pageSize < blockSize
+                || pageSize > MOST_TOKENS
+                || pageSize % blockSize != 0) {
             throw new IllegalArgumentException(
                     "a chunk of "
                             + pageSize
                             + " tokens is not a whole number of blocks of "
-                            + blockSize);
+                            + blockSize
+                            + ", up to "
+                            + MOST_TOKENS);
         }
         if (hashing == Hashing.BUILTIN && builtinStart(hashSeed) == null) {
             throw new IllegalArgumentException(

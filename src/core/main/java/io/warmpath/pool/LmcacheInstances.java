@@ -24,10 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Changes come from one thread; stores and counts are read by any.
  */
 public final class LmcacheInstances {
-    /** Workers that are followed, and chunks that are kept of a location: far above real fleets. */
+    /** Workers that are followed: far above real fleets. */
     static final int MOST_WORKERS = 8192;
 
-    static final int MOST_CHUNKS = 1 << 22;
     private static final int MOST_LOCATIONS = 16;
     private static final int MOST_BATCHES = 1 << 16;
 
@@ -41,6 +40,8 @@ public final class LmcacheInstances {
     private final LongAdder operations = new LongAdder();
     private final LongAdder ignored = new LongAdder();
     private final LongAdder gaps = new LongAdder();
+    private final long mostChunks;
+    private long chunks; // of all
     private int workers;
 
     private static final class Location {
@@ -58,10 +59,16 @@ public final class LmcacheInstances {
         int batches;
     }
 
+    /** {@code mostChunks}: that are kept, each copy counted; some 64 bytes each. */
+    public LmcacheInstances(long mostChunks) {
+        this.mostChunks = mostChunks;
+    }
+
     /** A process has begun; it holds nothing yet. */
     public void registered(String instance, int worker) {
         Worker made = worker(instance, worker);
         if (made != null) {
+            made.locations.values().forEach(this::clear);
             made.locations.clear();
             made.complete = true;
             made.sync = "";
@@ -70,7 +77,9 @@ public final class LmcacheInstances {
 
     public void deregistered(String instance, int worker) {
         Map<Integer, Worker> all = instances.get(instance);
-        if (all != null && all.remove(worker) != null) {
+        Worker gone = all == null ? null : all.remove(worker);
+        if (all != null && gone != null) {
+            gone.locations.values().forEach(this::clear);
             workers--;
             if (all.isEmpty()) {
                 instances.remove(instance);
@@ -94,12 +103,12 @@ public final class LmcacheInstances {
         for (Operation change : changes) {
             if (at.next >= 0 && change.sequence() != at.next) {
                 gaps.increment();
-                at.chunks.clear();
+                clear(at);
                 of.complete = false;
             }
             at.next = change.sequence() + 1;
             if (!change.admitted()) {
-                at.chunks.remove(change.hash());
+                chunks -= at.chunks.remove(change.hash()) ? 1 : 0;
                 operations.increment();
             } else {
                 admit(at, change.hash());
@@ -108,13 +117,17 @@ public final class LmcacheInstances {
     }
 
     private void admit(Location at, long hash) {
-        // The size of such a set is a sum over cells; a set this full is rare.
-        if (at.chunks.size() < MOST_CHUNKS) {
-            at.chunks.add(hash);
+        if (chunks < mostChunks) {
+            chunks += at.chunks.add(hash) ? 1 : 0;
             operations.increment();
         } else {
             ignored.increment();
         }
+    }
+
+    private void clear(Location at) {
+        chunks -= at.chunks.size();
+        at.chunks.clear();
     }
 
     /** The worker begins to tell all that it holds in a location, in that many batches. */
@@ -125,7 +138,7 @@ public final class LmcacheInstances {
             ignored.increment();
             return false;
         }
-        at.chunks.clear();
+        clear(at);
         of.complete = false;
         of.sync = sync;
         of.batches = batches;

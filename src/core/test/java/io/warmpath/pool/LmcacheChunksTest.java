@@ -57,6 +57,20 @@ class LmcacheChunksTest {
         assertTrue(refused(() -> Hashing.parse("sha256")).contains("sha256_cbor"));
     }
 
+    @Test
+    void a_chunk_that_no_engine_has_is_refused() {
+        assertTrue(
+                refused(
+                                () ->
+                                        new LmcacheChunks(
+                                                "i",
+                                                1 << 28,
+                                                16,
+                                                LmcacheChunks.Hashing.SHA256_CBOR,
+                                                ""))
+                        .contains("65536"));
+    }
+
     private static String refused(Runnable making) {
         return String.valueOf(
                 assertThrows(IllegalArgumentException.class, making::run).getMessage());

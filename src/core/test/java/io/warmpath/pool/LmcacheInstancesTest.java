@@ -23,7 +23,7 @@ class LmcacheInstancesTest {
     private static final String DISK = "LocalDiskBackend";
     private static final int HASHES = 24;
 
-    private final LmcacheInstances instances = new LmcacheInstances();
+    private final LmcacheInstances instances = new LmcacheInstances(1 << 20);
 
     private static Operation admit(long hash, long number) {
         return new Operation(true, hash, number);
@@ -40,6 +40,27 @@ class LmcacheInstancesTest {
     private BitSet held(String instance, long... hashes) throws Exception {
         List<String> keys = LongStream.of(hashes).mapToObj(LmcacheChunks::key).toList();
         return instances.store(instance).held(keys).toCompletableFuture().get();
+    }
+
+    @Test
+    void chunks_beyond_the_bound_are_not_kept_and_room_comes_back() throws Exception {
+        LmcacheInstances few = new LmcacheInstances(3);
+        few.registered("a", 0);
+        few.registered("b", 0);
+        few.changed("a", 0, HOST, List.of(admit(1, 0), admit(1, 1), admit(2, 2)));
+        few.changed("b", 0, DISK, List.of(admit(3, 0), admit(4, 1)));
+        assertEquals(3, few.chunks());
+        assertEquals(1, few.ignored());
+        few.changed("a", 0, HOST, List.of(evict(2, 3), evict(2, 4)));
+        few.changed("b", 0, DISK, List.of(admit(4, 2), admit(5, 3)));
+        assertEquals(3, few.chunks());
+        few.registered("b", 0);
+        few.changed("a", 0, HOST, List.of(admit(6, 5), admit(7, 6), admit(8, 7)));
+        assertEquals(3, few.chunks());
+        few.deregistered("a", 0);
+        few.begin("b", 0, HOST, "s", 1);
+        few.batch("b", 0, HOST, "s", 0, new long[] {1, 2, 3, 4});
+        assertEquals(3, few.chunks());
     }
 
     @Test

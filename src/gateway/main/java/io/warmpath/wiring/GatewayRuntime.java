@@ -85,7 +85,7 @@ final class GatewayRuntime implements AutoCloseable {
         tokenParts = new TokenParts(config, plan, vertx, adapters);
         ModelTokens tokens = tokenParts.models();
         caches = new OverlapParts(config, plan, System::nanoTime);
-        events = new EventParts(config, caches);
+        events = new EventParts(config, plan, caches);
         state = new StateParts(config.state(), caches, events.sharedState(control));
         replicas = new ReplicaParts(config);
         LoadTracker load =
@@ -112,6 +112,7 @@ final class GatewayRuntime implements AutoCloseable {
         sharedCache =
                 new SharedCacheParts(
                         config,
+                        plan,
                         vertx,
                         tokenParts.threads()::brief,
                         meters,
@@ -196,7 +197,7 @@ final class GatewayRuntime implements AutoCloseable {
                         .objectives(kubernetes.objectives())
                         .rewrites(kubernetes.rewrites())
                         .routes(this::notReady, clients.gate());
-        memory = new MemoryParts(plan, routes.bodies()::full, meters);
+        memory = new MemoryParts(plan, this::memoryFull, meters);
         picker =
                 PickerListener.of(
                         config,
@@ -272,6 +273,12 @@ final class GatewayRuntime implements AutoCloseable {
                 events,
                 sharedCache,
                 memory.watch());
+    }
+
+    private void memoryFull(boolean now) {
+        routes.bodies().full(now);
+        sharedCache.memoryFull(now);
+        events.memoryFull(now);
     }
 
     private String notReady() {

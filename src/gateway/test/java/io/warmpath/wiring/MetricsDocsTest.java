@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Vertx;
+import io.warmpath.adapter.zmq.MessageRoom;
 import io.warmpath.api.admin.GatewayInstance;
 import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.events.EventCounters;
@@ -213,7 +214,8 @@ class MetricsDocsTest {
                             registry,
                             () -> 0)
                     .close();
-            LmcacheParts.meters(registry, new LmcacheInstances(), () -> 0, () -> 0);
+            LmcacheParts.meters(
+                    registry, new LmcacheInstances(1), new MessageRoom(1), () -> 0, () -> 0);
             assertTrue(decisions.log().isOn());
             return rows(registry);
         } finally {

@@ -4,6 +4,7 @@ import io.warmpath.adapter.zmq.Payload.BadValue;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.MalformedBatchException;
 import io.warmpath.prefix.MediaIds;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.value.ValueType;
 
@@ -39,6 +40,10 @@ final class EventFields {
     private static final String[] REMOVED_ORDER = {
         "type", "block_hashes", "medium", "group_idx", "locality", "ownership"
     };
+
+    /** Allocated at once for a list, whose announced length need not be true. */
+    private static final int FIRST_VALUES = 4096;
+
     private static final String[] CLEARED_ORDER = {"type", "source_kind"};
 
     private final Payload in;
@@ -170,8 +175,10 @@ final class EventFields {
     }
 
     private long[] readHashes() throws MalformedBatchException, BadValue {
-        long[] out = new long[in.array()];
-        for (int i = 0; i < out.length; i++) {
+        int n = in.array();
+        long[] out = new long[Math.min(n, FIRST_VALUES)];
+        for (int i = 0; i < n; i++) {
+            out = i < out.length ? out : Arrays.copyOf(out, Math.min(n, 2 * i));
             out[i] = readHash();
         }
         return out;
@@ -195,8 +202,12 @@ final class EventFields {
     private void readTokens() throws MalformedBatchException, BadValue {
         int n = in.array();
         bigram = n > 0 && in.type() == ValueType.ARRAY;
-        int[] out = new int[bigram ? n + 1 : n];
+        int size = bigram ? n + 1 : n;
+        int[] out = new int[Math.min(size, FIRST_VALUES)];
         for (int i = 0; i < n; i++) {
+            if (out.length < size && i + 1 >= out.length) {
+                out = Arrays.copyOf(out, Math.min(size, 2 * out.length));
+            }
             if ((in.type() == ValueType.ARRAY) != bigram) {
                 throw new BadValue("tokens and pairs of tokens in one list");
             }

@@ -23,9 +23,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LmcacheController implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(LmcacheController.class);
-    private static final int TICK_MILLIS = 1_000;
+    private static final int TICK_MILLIS = 200;
     private static final int READ_BYTES = 128 << 10;
     private static final long END_MILLIS = 5_000;
+
+    /** Workers tell changes as they come, and all that they hold in batches of some thousand. */
+    private static final long MOST_MESSAGE = 4L << 20;
+
+    /** Of one port: a worker has one, or two. */
+    private static final int MOST_CONNECTIONS = 4096;
 
     private final LmcacheInstances instances;
     private final LongAdder messages = new LongAdder();
@@ -43,17 +49,43 @@ public final class LmcacheController implements AutoCloseable {
      *
      * @param pull endpoint that changes are pushed to, {@code tcp://*:8300}
      * @param reply endpoint that questions and heartbeats come to
+     * @param room for messages that have begun, of both
      * @throws IOException when an endpoint cannot be had
      * @throws IllegalArgumentException when one is malformed
      */
     public LmcacheController(
-            String pull, String reply, LmcacheInstances instances, LongSupplier nanoTime)
+            String pull,
+            String reply,
+            LmcacheInstances instances,
+            MessageRoom room,
+            LongSupplier nanoTime)
+            throws IOException {
+        this(
+                pull,
+                reply,
+                instances,
+                new ZmtpLimits(MOST_MESSAGE, MOST_CONNECTIONS, room),
+                nanoTime);
+    }
+
+    LmcacheController(
+            String pull,
+            String reply,
+            LmcacheInstances instances,
+            ZmtpLimits limits,
+            LongSupplier nanoTime)
             throws IOException {
         this.instances = instances;
         this.nanoTime = nanoTime;
         this.selector = Selector.open();
         ZmtpLoop loop =
-                new ZmtpLoop(selector, ByteBuffer.allocateDirect(READ_BYTES), nanoTime, null, null);
+                new ZmtpLoop(
+                        selector,
+                        ByteBuffer.allocateDirect(READ_BYTES),
+                        nanoTime,
+                        limits,
+                        null,
+                        null);
         this.pull = bound(pull, loop, ZmtpConnection.Role.PULL, new Pushed());
         try {
             this.reply = bound(reply, loop, ZmtpConnection.Role.ROUTER, new Asked());
@@ -89,6 +121,11 @@ public final class LmcacheController implements AutoCloseable {
     /** Messages, and questions, that made no sense: nothing of them was taken. */
     public long badMessages() {
         return badMessages.sum();
+    }
+
+    /** Of both ports. */
+    int connections() {
+        return pull.connections() + reply.connections();
     }
 
     @Override

@@ -70,11 +70,15 @@ public final class ZmqEventFeed implements EventFeed {
     /** Read at once from one connection. */
     private static final int READ_BYTES = 128 << 10;
 
+    /** For messages that have begun, where the owner does not say. */
+    private static final long ROOM_BYTES = 256L << 20;
+
     private final SessionMaker sessions;
     private final EventCounters counters;
     private final Settings settings;
     private final LongSupplier nanoTime;
     private final @Nullable AddressGuard guard;
+    private final ZmtpLimits limits;
     private final FeedCalls calls;
     private final Thread thread;
     private volatile boolean stopping;
@@ -87,10 +91,11 @@ public final class ZmqEventFeed implements EventFeed {
     /** Connects to wherever a name leads. */
     public ZmqEventFeed(
             PrefixIndex index, EventCounters counters, Settings settings, LongSupplier nanoTime) {
-        this(index, counters, settings, nanoTime, null);
+        this(index, counters, settings, nanoTime, new MessageRoom(ROOM_BYTES), null);
     }
 
     /**
+     * @param room for messages that have begun
      * @param guard asked of what names lead to; null: they lead anywhere
      */
     public ZmqEventFeed(
@@ -98,6 +103,7 @@ public final class ZmqEventFeed implements EventFeed {
             EventCounters counters,
             Settings settings,
             LongSupplier nanoTime,
+            MessageRoom room,
             @Nullable AddressGuard guard) {
         this(
                 (source, replay, listener, timing, clock) ->
@@ -113,6 +119,7 @@ public final class ZmqEventFeed implements EventFeed {
                 counters,
                 settings,
                 nanoTime,
+                room,
                 guard);
     }
 
@@ -135,6 +142,7 @@ public final class ZmqEventFeed implements EventFeed {
                 counters,
                 settings,
                 nanoTime,
+                new MessageRoom(ROOM_BYTES),
                 null);
     }
 
@@ -143,8 +151,10 @@ public final class ZmqEventFeed implements EventFeed {
             EventCounters counters,
             Settings settings,
             LongSupplier nanoTime,
+            MessageRoom room,
             @Nullable AddressGuard guard) {
         this.guard = guard;
+        this.limits = ZmtpLimits.ofEvents(room);
         this.sessions = sessions;
         this.counters = counters;
         this.settings = settings;
@@ -204,8 +214,8 @@ public final class ZmqEventFeed implements EventFeed {
     private ZmqSource open(EventSource source, SourceListener listener, @Nullable SourceMark from) {
         ZmqSource opened =
                 new ZmqSource(
-                        source, selector, buffer, sessions, counters, settings, nanoTime, listener,
-                        guard);
+                        source, selector, buffer, sessions, counters, settings, nanoTime, limits,
+                        listener, guard);
         try {
             opened.open(from);
         } catch (IOException | IllegalArgumentException e) {

@@ -52,11 +52,12 @@ final class ZmqSource {
             EventCounters counters,
             ZmqEventFeed.Settings settings,
             LongSupplier nanoTime,
+            ZmtpLimits limits,
             SourceListener listener,
             @Nullable AddressGuard guard) {
         this.source = source;
         this.topic = source.topic().getBytes(StandardCharsets.UTF_8);
-        this.loop = new ZmtpLoop(selector, buffer, nanoTime, this, guard);
+        this.loop = new ZmtpLoop(selector, buffer, nanoTime, limits, this, guard);
         this.counters = counters;
         this.settings = settings;
         this.session =

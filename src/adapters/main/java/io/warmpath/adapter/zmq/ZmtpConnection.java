@@ -1,5 +1,6 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.adapter.zmq.MessageRoom.NoRoom;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.net.SocketAddress;
@@ -64,29 +65,46 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     private static final int BURST = 4;
 
     private static final long HANDSHAKE_NANOS = 30_000_000_000L;
+
+    /** From the first byte of a message of a peer that has come to us until its last. */
+    private static final long MESSAGE_NANOS = 30_000_000_000L;
+
+    /** Told to a peer that does not read it. */
+    private static final int MOST_UNSENT = 1 << 20;
+
     private static final long HEARTBEAT_NANOS = 10_000_000_000L;
 
     private final ZmtpLoop loop;
     private final SocketChannel channel;
     private final Role role;
     private final Listener listener;
-    private final ZmtpReader reader = new ZmtpReader(this);
+    private final boolean accepted;
+    private final ZmtpReader reader;
+    private final long began;
     private final ArrayDeque<ByteBuffer> out = new ArrayDeque<>(2);
     private @Nullable SelectionKey key;
     private boolean closed;
     private boolean up;
     private boolean heartbeats;
     private boolean pinged;
+    private long unsent; // bytes
 
     /** Of the beginning, of the last byte read, or of the ping. */
     private long since;
 
-    private ZmtpConnection(ZmtpLoop loop, SocketChannel channel, Role role, Listener listener) {
+    private long messageBegan; // of the one that is unfinished
+    private long messageNumber = -1;
+
+    private ZmtpConnection(
+            ZmtpLoop loop, SocketChannel channel, Role role, Listener listener, boolean accepted) {
         this.loop = loop;
         this.channel = channel;
         this.role = role;
         this.listener = listener;
-        this.since = loop.nanoTime().getAsLong();
+        this.accepted = accepted;
+        this.reader = new ZmtpReader(this, loop.limits());
+        this.began = loop.nanoTime().getAsLong();
+        this.since = began;
     }
 
     /**
@@ -99,7 +117,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
             throws IOException {
         SocketChannel channel = address.open();
         try {
-            ZmtpConnection made = new ZmtpConnection(loop, channel, role, listener);
+            ZmtpConnection made = new ZmtpConnection(loop, channel, role, listener, false);
             channel.configureBlocking(false);
             boolean connected = channel.connect(at);
             made.key =
@@ -120,7 +138,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     /** Takes over a connection that a peer has made. */
     static ZmtpConnection accepted(
             SocketChannel channel, ZmtpLoop loop, Role role, Listener listener) throws IOException {
-        ZmtpConnection made = new ZmtpConnection(loop, channel, role, listener);
+        ZmtpConnection made = new ZmtpConnection(loop, channel, role, listener, true);
         channel.configureBlocking(false);
         made.key = loop.register(channel, SelectionKey.OP_READ, made);
         made.begin();
@@ -183,6 +201,10 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
             more = n == in.capacity();
             reader.take(in.flip());
         }
+        if (reader.unfinished() && reader.handedOut() != messageNumber) {
+            messageNumber = reader.handedOut();
+            messageBegan = since;
+        }
         if (!closed) {
             listener.turnEnded(more);
         }
@@ -239,6 +261,10 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     }
 
     private void write(ByteBuffer bytes) throws IOException {
+        unsent += bytes.remaining();
+        if (unsent > MOST_UNSENT && !out.isEmpty()) {
+            throw new IOException("it does not read what it is told");
+        }
         out.add(bytes);
         flush();
     }
@@ -246,7 +272,7 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     private void flush() throws IOException {
         ByteBuffer next = out.peek();
         while (next != null) {
-            channel.write(next);
+            unsent -= channel.write(next);
             if (next.hasRemaining()) {
                 break;
             }
@@ -262,8 +288,12 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     /** Looks at the clock. */
     void tick(long now) {
         long quiet = now - since;
-        if (!up && quiet >= HANDSHAKE_NANOS) {
+        if (!up && now - began >= HANDSHAKE_NANOS) {
             fail(new IOException("no ZeroMQ handshake within 30 s"));
+        } else if (reader.unfinished() && loop.limits().room().full()) {
+            fail(new NoRoom("memory is full, and its message is unfinished"));
+        } else if (accepted && reader.unfinished() && now - messageBegan >= MESSAGE_NANOS) {
+            fail(new IOException("a message did not end within 30 s"));
         } else if (up && heartbeats && quiet >= HEARTBEAT_NANOS) {
             if (pinged) {
                 fail(new IOException("no sign of life for 20 s"));
@@ -278,6 +308,11 @@ final class ZmtpConnection implements ZmtpLoop.Ready, ZmtpReader.Sink {
     private void fail(IOException e) {
         if (!closed) {
             close();
+            if (e instanceof NoRoom && loop.limits().room().refuse()) {
+                LOG.warnf(
+                        "A ZeroMQ connection is closed: %s; later ones are counted only",
+                        e.getMessage());
+            }
             listener.down(this, e);
         }
     }

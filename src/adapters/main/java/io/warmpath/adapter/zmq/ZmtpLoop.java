@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param selector of the loop
  * @param buffer read into by whoever's turn it is; empty between turns
+ * @param limits of what peers may send
  * @param owner whose connections these are; null: whoever runs the loop
  * @param guard asked before each connection to another host; null: names lead anywhere
  */
@@ -21,6 +22,7 @@ record ZmtpLoop(
         Selector selector,
         ByteBuffer buffer,
         LongSupplier nanoTime,
+        ZmtpLimits limits,
         @Nullable ZmqSource owner,
         @Nullable AddressGuard guard) {
     /** What waits for a channel to be ready. */

@@ -1,5 +1,7 @@
 package io.warmpath.adapter.zmq;
 
+import io.warmpath.adapter.zmq.MessageRoom.NoRoom;
+import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +14,8 @@ import java.util.List;
  * commands and messages.
  *
  * <p>One thread. Every byte is copied once, into the frame that is handed out; a declared length
- * allocates no more than what has come of it, twice at most.
+ * allocates no more than what has come of it, twice at most. What a call leaves unfinished counts
+ * in the {@link MessageRoom}.
  */
 final class ZmtpReader {
     /** Told of what was read, in order. Whoever throws ends the connection. */
@@ -36,8 +39,8 @@ final class ZmtpReader {
     static final int LONG = 2;
     static final int COMMAND = 4;
 
-    /** Larger messages end the connection; engines stay far below. */
-    private static final long MAX_MESSAGE = 64L << 20;
+    /** Names and properties of a socket have some hundred bytes. */
+    private static final int MAX_COMMAND = 64 << 10;
 
     private static final int MAX_FRAMES = 64;
 
@@ -47,6 +50,7 @@ final class ZmtpReader {
     private static final byte[] EMPTY = {};
 
     private final Sink sink;
+    private final ZmtpLimits limits;
     private final byte[] head = new byte[GREETING];
     private int headHave;
     private int headNeed = SIGNATURE;
@@ -57,23 +61,42 @@ final class ZmtpReader {
     private int bodyLength;
     private long messageBytes;
     private List<byte[]> frames = new ArrayList<>(3);
+    private long counted; // in the room
+    private long handedOut;
     private boolean stopped;
 
-    ZmtpReader(Sink sink) {
+    ZmtpReader(Sink sink, ZmtpLimits limits) {
         this.sink = sink;
+        this.limits = limits;
     }
 
     /** What was read but not yet handed out goes nowhere; also from within a sink's method. */
     void stop() {
         stopped = true;
+        inBody = false;
+        body = EMPTY;
+        frames = List.of();
+        limits.room().free(counted);
+        counted = 0;
+    }
+
+    /** A message, or a command, has begun and has not ended. */
+    boolean unfinished() {
+        return greeted && !stopped && (headHave > 0 || inBody || !frames.isEmpty());
+    }
+
+    /** Messages and commands so far. */
+    long handedOut() {
+        return handedOut;
     }
 
     /**
      * Takes all that is left in {@code in}.
      *
      * @throws ProtocolException when the peer speaks something else, or beyond the limits
+     * @throws NoRoom when what is unfinished may not stay
      */
-    void take(ByteBuffer in) throws ProtocolException {
+    void take(ByteBuffer in) throws IOException {
         while (in.hasRemaining() && !stopped) {
             if (inBody) {
                 fill(in);
@@ -87,6 +110,21 @@ final class ZmtpReader {
                 }
             }
         }
+        count();
+    }
+
+    private void count() throws NoRoom {
+        if (stopped) {
+            return;
+        }
+        long holds = inBody ? messageBytes - bodyLength + body.length : messageBytes;
+        if (holds < counted) {
+            limits.room().free(counted - holds);
+        } else if ((holds > counted || (holds > 0 && limits.room().full()))
+                && !limits.room().take(holds - counted)) {
+            throw new NoRoom("there is no memory for its unfinished message");
+        }
+        counted = holds;
     }
 
     private void headRead(int available) throws ProtocolException {
@@ -103,10 +141,13 @@ final class ZmtpReader {
                 (head[0] & LONG) != 0
                         ? ByteBuffer.wrap(head, 1, Long.BYTES).getLong()
                         : head[1] & 0xff;
-        if (length < 0 || messageBytes + length > MAX_MESSAGE || frames.size() >= MAX_FRAMES) {
+        if ((head[0] & COMMAND) != 0 && (length < 0 || length > MAX_COMMAND)) {
+            throw new ProtocolException("command of more than " + MAX_COMMAND + " bytes");
+        }
+        if (length < 0 || length > limits.message() - messageBytes || frames.size() >= MAX_FRAMES) {
             throw new ProtocolException(
                     "message of more than "
-                            + (MAX_MESSAGE >> 20)
+                            + (limits.message() >> 20)
                             + " MiB or "
                             + MAX_FRAMES
                             + " frames");
@@ -172,6 +213,7 @@ final class ZmtpReader {
         body = EMPTY;
         if ((head[0] & COMMAND) != 0) {
             messageBytes -= whole.length;
+            handedOut++;
             sink.command(whole);
             return;
         }
@@ -180,6 +222,7 @@ final class ZmtpReader {
             List<byte[]> message = frames;
             frames = new ArrayList<>(3);
             messageBytes = 0;
+            handedOut++;
             sink.message(message);
         }
     }

@@ -4,21 +4,31 @@ import java.io.IOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.logging.Logger;
 
-/** A bound endpoint: peers connect to us. On the loop's thread. */
+/**
+ * A bound endpoint: peers connect to us. Where there are as many as may be, the oldest without a
+ * handshake goes, else the new one. On the loop's thread.
+ */
 final class ZmtpServer implements ZmtpLoop.Ready {
     private static final Logger LOG = Logger.getLogger(ZmtpServer.class);
+
+    /** More wait for the next turn. */
+    private static final int ACCEPTED_AT_ONCE = 64;
 
     private final ZmtpAddress address;
     private final ZmtpLoop loop;
     private final ZmtpConnection.Role role;
     private final ZmtpConnection.Listener listener;
     private final ServerSocketChannel channel;
-    private final Set<ZmtpConnection> connections = new HashSet<>();
+    private final Set<ZmtpConnection> connections = ConcurrentHashMap.newKeySet();
+
+    /** Those without a handshake, in the order of their coming. */
+    private final Set<ZmtpConnection> strangers = new LinkedHashSet<>();
 
     /**
      * @throws IOException when the endpoint cannot be had
@@ -45,8 +55,11 @@ final class ZmtpServer implements ZmtpLoop.Ready {
     @Override
     public void ready() {
         try {
-            SocketChannel peer = channel.accept();
-            if (peer != null) {
+            for (int i = 0; i < ACCEPTED_AT_ONCE; i++) {
+                SocketChannel peer = channel.accept();
+                if (peer == null) {
+                    return;
+                }
                 take(peer);
             }
         } catch (IOException e) {
@@ -57,11 +70,39 @@ final class ZmtpServer implements ZmtpLoop.Ready {
 
     private void take(SocketChannel peer) throws IOException {
         try {
-            connections.add(ZmtpConnection.accepted(peer, loop, role, new Watch()));
+            if (connections.size() >= loop.limits().connections() && !oneLess()) {
+                peer.close();
+                return;
+            }
+            ZmtpConnection made = ZmtpConnection.accepted(peer, loop, role, new Watch());
+            connections.add(made);
+            strangers.add(made);
         } catch (IOException e) {
             peer.close();
             throw e;
         }
+    }
+
+    /** False: all that are there have shown that they speak ZeroMQ. */
+    private boolean oneLess() {
+        if (loop.limits().room().refuse()) {
+            LOG.warnf(
+                    "%s has %d connections: more are closed, and counted only",
+                    address, connections.size());
+        }
+        if (strangers.isEmpty()) {
+            return false;
+        }
+        ZmtpConnection oldest = strangers.iterator().next();
+        strangers.remove(oldest);
+        connections.remove(oldest);
+        oldest.close();
+        return true;
+    }
+
+    /** Any thread. */
+    int connections() {
+        return connections.size();
     }
 
     void tick(long now) {
@@ -73,6 +114,7 @@ final class ZmtpServer implements ZmtpLoop.Ready {
     void close() {
         connections.forEach(ZmtpConnection::close);
         connections.clear();
+        strangers.clear();
         try {
             channel.close();
             address.unbound();
@@ -88,6 +130,7 @@ final class ZmtpServer implements ZmtpLoop.Ready {
         @Override
         public void up(ZmtpConnection c) {
             wasUp = true;
+            strangers.remove(c);
             listener.up(c);
         }
 
@@ -104,6 +147,7 @@ final class ZmtpServer implements ZmtpLoop.Ready {
         @Override
         public void down(ZmtpConnection c, IOException why) {
             connections.remove(c);
+            strangers.remove(c);
             if (wasUp) {
                 listener.down(c, why);
             }

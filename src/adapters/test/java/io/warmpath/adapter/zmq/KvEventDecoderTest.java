@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.Allocated;
 import io.warmpath.events.KvBatch;
 import io.warmpath.events.KvEvent;
 import io.warmpath.events.MalformedBatchException;
 import io.warmpath.prefix.MediaIds;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
 
@@ -243,5 +246,21 @@ class KvEventDecoderTest {
             0
         };
         assertThrows(MalformedBatchException.class, () -> new KvEventDecoder().decode(payload));
+    }
+
+    /** As many values as there are bytes behind it, the second of which is broken. */
+    @ParameterizedTest
+    @ValueSource(strings = {"block_hashes", "token_ids", "extra_keys"})
+    void announced_lists_allocate_what_has_come(String field) throws Exception {
+        int bytes = 1 << 20;
+        byte[] payload;
+        try (MessageBufferPacker out = MessagePack.newDefaultBufferPacker()) {
+            out.packArrayHeader(2).packDouble(1.5).packArrayHeader(1).packMapHeader(1);
+            out.packString(field).packArrayHeader(bytes).packString("x");
+            out.writePayload(new byte[] {(byte) 0xc1}).writePayload(new byte[bytes]);
+            payload = out.toByteArray();
+        }
+        long taken = Allocated.by(() -> new KvEventDecoder().decode(payload));
+        assertTrue(taken < bytes, taken + " bytes for " + payload.length);
     }
 }

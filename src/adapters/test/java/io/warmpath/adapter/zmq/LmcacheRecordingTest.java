@@ -33,7 +33,7 @@ class LmcacheRecordingTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final HexFormat HEX = HexFormat.of();
 
-    private final LmcacheInstances instances = new LmcacheInstances();
+    private final LmcacheInstances instances = new LmcacheInstances(1 << 20);
 
     private static List<JsonNode> lines(String name) throws Exception {
         List<JsonNode> lines = new ArrayList<>();

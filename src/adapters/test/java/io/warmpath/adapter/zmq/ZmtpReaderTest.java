@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Against the bytes of real libzmq sockets, whole and in pieces, and against bytes of nobody. */
 class ZmtpReaderTest {
     private static final int MINOR = 11;
+    private static final ZmtpLimits LIMITS = ZmtpLimits.ofEvents(new MessageRoom(Long.MAX_VALUE));
 
     /** What was heard, in order, as text. */
     private static final class Heard implements ZmtpReader.Sink {
@@ -143,6 +144,8 @@ class ZmtpReaderTest {
         assertTrue(refused(after("02ffffffffffffffff")).contains("64 MiB"), "a negative length");
         assertTrue(refused(after("020000000003000000")).isEmpty(), "48 MiB may come");
         assertTrue(refused(after("0100".repeat(65))).contains("64 frames"), "an endless message");
+        assertTrue(refused(after("060000000000010001")).contains("command"), "64 KiB and a byte");
+        assertTrue(refused(after("06ffffffffffffffff")).contains("command"), "a negative length");
     }
 
     /** A peer that declares 60 MiB and sends nothing of it costs a kilobyte. */
@@ -156,6 +159,35 @@ class ZmtpReaderTest {
         read(declared, Integer.MAX_VALUE);
         long used = threads.getCurrentThreadAllocatedBytes() - before;
         assertTrue(used < 100_000, used + " bytes");
+    }
+
+    @Test
+    void what_is_unfinished_counts_until_it_ends_or_the_connection_does() throws Exception {
+        long seed = System.nanoTime();
+        System.out.println("what_is_unfinished seed " + seed);
+        Random random = new Random(seed);
+        MessageRoom room = new MessageRoom(Long.MAX_VALUE);
+        for (int round = 0; round < 500; round++) {
+            byte[] frame = new byte[1 + random.nextInt(5000)];
+            byte[] bytes = bytes(ZmtpBytes.message(List.of(frame, frame)));
+            ZmtpReader reader = new ZmtpReader(new Heard(), ZmtpLimits.ofEvents(room));
+            reader.take(ByteBuffer.wrap(RecordedZmtp.PUB));
+            assertEquals(0, room.held(), "recorded messages are whole");
+            int cut = random.nextInt(bytes.length);
+            reader.take(ByteBuffer.wrap(bytes, 0, cut));
+            assertEquals(cut > 0, reader.unfinished());
+            assertTrue(room.held() <= 2L * cut + 1024, cut + ": " + room.held());
+            if (cut > 9 + 1024) {
+                assertTrue(room.held() >= cut - 18 - 1024, cut + ": " + room.held());
+            }
+            if (random.nextBoolean()) {
+                reader.take(ByteBuffer.wrap(bytes, cut, bytes.length - cut));
+                assertEquals(false, reader.unfinished());
+            } else {
+                reader.stop();
+            }
+            assertEquals(0, room.held(), "seed " + seed);
+        }
     }
 
     @Test
@@ -178,7 +210,7 @@ class ZmtpReaderTest {
         try {
             read(bytes, Integer.MAX_VALUE);
             return "";
-        } catch (ProtocolException e) {
+        } catch (IOException e) {
             return String.valueOf(e.getMessage());
         }
     }
@@ -201,14 +233,15 @@ class ZmtpReaderTest {
                                 heard.add("message");
                                 reader[0].stop();
                             }
-                        });
+                        },
+                        LIMITS);
         reader[0].take(ByteBuffer.wrap(RecordedZmtp.PUB));
         assertEquals(1, heard.size());
     }
 
-    private static List<String> read(byte[] bytes, int piece) throws ProtocolException {
+    private static List<String> read(byte[] bytes, int piece) throws IOException {
         Heard heard = new Heard();
-        ZmtpReader reader = new ZmtpReader(heard);
+        ZmtpReader reader = new ZmtpReader(heard, LIMITS);
         for (int at = 0; at < bytes.length; ) {
             int n = Math.min(piece, bytes.length - at);
             reader.take(ByteBuffer.wrap(bytes, at, n));

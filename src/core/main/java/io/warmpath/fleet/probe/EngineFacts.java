@@ -8,6 +8,7 @@ import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.SessionSupport;
+import io.warmpath.fleet.WorkerSpec;
 import java.util.List;
 
 /**
@@ -59,7 +60,9 @@ public record EngineFacts(
                 CacheTraits.PLAIN);
     }
 
+    /** Throws {@link IllegalArgumentException} where it says what no engine has. */
     public EngineFacts {
+        WorkerSpec.requireRanks(dpSize);
         events = List.copyOf(events);
     }
 }

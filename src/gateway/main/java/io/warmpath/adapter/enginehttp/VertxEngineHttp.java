@@ -51,8 +51,12 @@ import org.jspecify.annotations.Nullable;
 public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private static final Logger LOG = Logger.getLogger(VertxEngineHttp.class);
 
-    /** vLLM's /metrics, the longest answer read, has some 100 KiB. */
-    private static final int MAX_ANSWER_BYTES = 8 << 20;
+    /**
+     * vLLM's /metrics, the longest answer read, has some 100 KiB. JSON of small values takes up to
+     * 30 times its length once it is read.
+     */
+    private static final int MAX_ANSWER_BYTES =
+            (int) Math.min(8 << 20, Runtime.getRuntime().maxMemory() >> 8);
 
     private enum Kind {
         PLAIN,

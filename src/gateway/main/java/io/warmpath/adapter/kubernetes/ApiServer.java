@@ -56,7 +56,7 @@ final class ApiServer implements AutoCloseable {
      *
      * @throws ApiException when the status is not 200
      */
-    InputStream open(String path) throws IOException, InterruptedException {
+    BoundedAnswer open(String path) throws IOException, InterruptedException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create(options.apiServer() + path))
                         .timeout(ANSWER)
@@ -68,7 +68,7 @@ final class ApiServer implements AutoCloseable {
         HttpResponse<InputStream> answer =
                 client().send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
         if (answer.statusCode() == 200) {
-            return answer.body();
+            return new BoundedAnswer(answer.body());
         }
         try (InputStream body = answer.body()) {
             throw refused(answer.statusCode(), body.readNBytes(MAX_ERROR_BYTES));

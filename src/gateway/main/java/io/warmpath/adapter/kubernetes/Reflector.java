@@ -224,7 +224,7 @@ final class Reflector<T> implements AutoCloseable {
     }
 
     private void watch() throws IOException, InterruptedException {
-        InputStream body =
+        BoundedAnswer body =
                 setup.api()
                         .open(
                                 path
@@ -240,6 +240,7 @@ final class Reflector<T> implements AutoCloseable {
             answered();
             while (events.hasNextValue()) {
                 take(events.nextValue());
+                body.next();
             }
         } catch (ApiException e) {
             throw e;

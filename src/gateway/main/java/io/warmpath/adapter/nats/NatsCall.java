@@ -40,6 +40,8 @@ final class NatsCall {
             throw e.getErrorCode() == NOT_FOUND
                     ? new NotThere(what, e)
                     : new IOException(what + ": " + e.getMessage(), e);
+        } catch (Damaged e) {
+            throw e;
         } catch (NoSuchAlgorithmException | IOException e) {
             throw new IOException(what + ": " + e.getMessage(), e);
         } catch (IllegalStateException | IllegalArgumentException e) {

@@ -12,6 +12,7 @@ import io.warmpath.prefix.IndexSnapshots.SnapshotException;
 import io.warmpath.state.SharedFiles;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.util.List;
 import java.util.Optional;
 
@@ -20,6 +21,27 @@ import java.util.Optional;
  * Memory: a file at a time.
  */
 public final class NatsFiles implements SharedFiles {
+    /** Snapshots come in chunks of 4 MiB. */
+    private static final int MOST_BYTES = 64 << 20;
+
+    /** Grows with what comes: a description may say anything. */
+    static final class Bounded extends OutputStream {
+        final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] b, int from, int length) throws IOException {
+            if (length > MOST_BYTES - bytes.size()) {
+                throw tooLong();
+            }
+            bytes.write(b, from, length);
+        }
+    }
+
     private final NatsLink link;
     private final String bucket;
     private volatile boolean made;
@@ -46,9 +68,12 @@ public final class NatsFiles implements SharedFiles {
                         if (info == null) {
                             return Optional.empty();
                         }
-                        ByteArrayOutputStream out = new ByteArrayOutputStream((int) info.getSize());
+                        if (info.getSize() > MOST_BYTES) {
+                            throw tooLong();
+                        }
+                        Bounded out = new Bounded();
                         store.get(name, out);
-                        return Optional.of(out.toByteArray());
+                        return Optional.of(out.bytes.toByteArray());
                     });
         } catch (NatsCall.Damaged | NatsCall.NotThere e) {
             // Its description is there; what it describes is not whole, or not there.
@@ -88,6 +113,10 @@ public final class NatsFiles implements SharedFiles {
                     }
                     return true;
                 });
+    }
+
+    private static NatsCall.Damaged tooLong() {
+        return new NatsCall.Damaged("more than " + MOST_BYTES + " bytes");
     }
 
     private ObjectStore open(Connection c) throws IOException, JetStreamApiException {

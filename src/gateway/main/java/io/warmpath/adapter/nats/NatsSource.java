@@ -23,11 +23,14 @@ final class NatsSource implements SourceSession.ReplayLink {
     /** Signs of life in a row that tell the same before they are acted on. */
     private static final int SURE = 3;
 
+    /** Of one batch, in all its pieces: as much as an engine may send at once. */
+    private static final int MOST_BATCH = 64 << 20;
+
     /** Puts the pieces of one batch together. */
     private static final class Pieces {
         private long sequence;
         private int next;
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
         /** The whole batch with its last piece; null before, or when a piece is missing. */
         byte @Nullable [] add(Envelope part) {
@@ -40,7 +43,13 @@ final class NatsSource implements SourceSession.ReplayLink {
                 return null;
             }
             next++;
-            bytes.writeBytes(part.batches().getFirst());
+            byte[] piece = part.batches().getFirst();
+            if (piece.length > MOST_BATCH - bytes.size()) {
+                bytes = new ByteArrayOutputStream();
+                next = -1; // what still comes of it goes nowhere
+                return null;
+            }
+            bytes.writeBytes(piece);
             return next == part.parts() ? bytes.toByteArray() : null;
         }
     }
@@ -184,6 +193,11 @@ final class NatsSource implements SourceSession.ReplayLink {
         } catch (BadEnvelope e) {
             counters.badFrame();
         }
+    }
+
+    /** Bytes of a batch of which more pieces are to come. */
+    int pieces() {
+        return pieces.bytes.size();
     }
 
     private void live(Envelope e, List<byte[]> batches) {

@@ -3,6 +3,7 @@ package io.warmpath.adapter.sglang;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.probe.AdapterSlots;
 import io.warmpath.fleet.probe.EngineLoad;
 import java.io.IOException;
@@ -28,6 +29,9 @@ final class SglangLoads {
         JsonNode loads = newer ? root.path("loads") : root;
         List<EngineLoad> ranks = new ArrayList<>();
         for (JsonNode load : loads) {
+            if (ranks.size() == WorkerSpec.MAX_DP_SIZE) {
+                break; // no engine has more
+            }
             int waiting = load.path("num_waiting_reqs").asInt(0);
             int running =
                     newer

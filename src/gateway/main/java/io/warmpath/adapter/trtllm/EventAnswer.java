@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
 record EventAnswer(List<Event> events, @Nullable String problem) {
     private static final JsonFactory JSON = new JsonFactory();
 
+    /** An engine keeps some thousand events for who asks. */
+    private static final int MOST_EVENTS = 1 << 16;
+
     /**
      * @param rank 0 where there is one
      * @param id its number among those of the rank; -1: it has none
@@ -33,6 +36,10 @@ record EventAnswer(List<Event> events, @Nullable String problem) {
             }
             for (JsonToken t = in.nextToken(); t != JsonToken.END_ARRAY; t = in.nextToken()) {
                 if (t == JsonToken.START_OBJECT) {
+                    if (events.size() == MOST_EVENTS) {
+                        return new EventAnswer(
+                                events, "its answer has more than " + MOST_EVENTS + " events");
+                    }
                     Event event = event(in, body);
                     if (event != null) {
                         events.add(event);

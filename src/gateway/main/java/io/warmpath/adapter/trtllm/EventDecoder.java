@@ -7,7 +7,7 @@ import io.warmpath.events.MalformedBatchException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -19,9 +19,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It remembers what single events leave out: which window is the whole attention's, where each
  * block lies that is not in device memory, and, of engines with slower memory, the tokens of each
- * block, as an event of a move names a hash only (about 200 bytes a block, beside its tokens).
+ * block, as an event of a move names a hash only (about 200 bytes a block, beside its tokens). Of
+ * {@value #MOST_KEPT} blocks: of older ones a move says only that they have left.
  */
 final class EventDecoder implements BatchDecoder {
+    static final int MOST_KEPT = 1 << 18;
+
     private record Name(int group, long hash) {}
 
     /**
@@ -31,7 +34,15 @@ final class EventDecoder implements BatchDecoder {
     private record Kept(KvEvent.Stored of, int at, int level) {}
 
     private final int blockSize;
-    private final Map<Name, Kept> kept = new HashMap<>();
+    private final Map<Name, Kept> kept =
+            new LinkedHashMap<>() {
+                private static final long serialVersionUID = 1L;
+
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<Name, Kept> eldest) {
+                    return size() > MOST_KEPT;
+                }
+            };
 
     /** The largest window, in tokens; 0: none was told. */
     private int widest;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.WorkerSpec;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -30,11 +31,11 @@ final class KvEventSources {
             JsonNode root = JSON.readTree(body);
             if (root.isObject()) {
                 for (Map.Entry<String, JsonNode> e : root.properties()) {
-                    byRank.put(Integer.parseUnsignedInt(e.getKey()), e.getValue());
+                    byRank.put(rank(Integer.parseUnsignedInt(e.getKey())), e.getValue());
                 }
             } else if (root.isArray()) {
                 for (JsonNode e : root) {
-                    byRank.put(e.path("data_parallel_rank").asInt(byRank.size()), e);
+                    byRank.put(rank(e.path("data_parallel_rank").asInt(byRank.size())), e);
                 }
             }
         } catch (JsonProcessingException | NumberFormatException e) {
@@ -50,6 +51,13 @@ final class KvEventSources {
             }
         }
         return list;
+    }
+
+    private static int rank(int number) throws IOException {
+        if (number < 0 || number >= WorkerSpec.MAX_DP_SIZE) {
+            throw new IOException("/kv_event_sources tells of rank " + number);
+        }
+        return number;
     }
 
     private static @Nullable EventEndpoint endpoint(

@@ -39,6 +39,7 @@ final class TokenFrames implements UpstreamListener {
     private final RepeatedJson repeated = new RepeatedJson();
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private boolean stream;
+    private boolean over; // the client has been told that it failed
     private boolean done;
     private long seen;
 
@@ -75,10 +76,18 @@ final class TokenFrames implements UpstreamListener {
             next.data(b, from, length);
             return;
         }
-        splitter.add(b, from, length);
-        if (out.size() > 0) {
+        add(b, from, length);
+        if (!over && out.size() > 0) {
             byte[] frames = taken();
             next.data(frames, 0, frames.length);
+        }
+    }
+
+    private void add(byte[] b, int from, int length) {
+        splitter.add(b, from, length);
+        if (splitter.tooLong() && !over) {
+            over = true;
+            next.failed(new GatewayError.BadUpstreamAnswer(worker, "an event without an end"));
         }
     }
 
@@ -88,14 +97,18 @@ final class TokenFrames implements UpstreamListener {
             next.end(b, from, length);
             return;
         }
-        splitter.add(b, from, length);
-        byte[] frames = taken();
-        next.end(frames, 0, frames.length);
+        add(b, from, length);
+        if (!over) {
+            byte[] frames = taken();
+            next.end(frames, 0, frames.length);
+        }
     }
 
     @Override
     public void failed(GatewayError failure) {
-        next.failed(failure);
+        if (!over) {
+            next.failed(failure);
+        }
     }
 
     private byte[] taken() {

@@ -11,6 +11,7 @@ import io.warmpath.gateway.answer.StreamMove;
 import io.warmpath.routing.RoutingDecision;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,9 @@ final class ExplainedAnswer implements Answer {
     /** More than any model says in one answer; what is longer is passed on as it is. */
     private static final int MAX_BODY = 64 << 20;
 
+    /** Of events that wait for their end, or for that of the stream; then all is passed on. */
+    private static final int MAX_WAITING = 1 << 20;
+
     private enum Kind {
         AS_IT_IS,
         STREAM,
@@ -45,10 +49,13 @@ final class ExplainedAnswer implements Answer {
     private byte[] unread = NOTHING; // an event's beginning
     private byte[] kept = NOTHING; // the last chunk, when a choice has finished
     private byte[] behind = NOTHING; // comments that came after it
+    private final IntPredicate room;
     private boolean finishing;
     private boolean done; // what stands behind a stream's last chunk is out
 
-    ExplainedAnswer(Answer next, NvextNote note) {
+    /** {@code room}: whether there is memory for so many bytes more of a body. */
+    ExplainedAnswer(Answer next, NvextNote note, IntPredicate room) {
+        this.room = room;
         this.next = next;
         this.note = note;
     }
@@ -85,11 +92,15 @@ final class ExplainedAnswer implements Answer {
             case AS_IT_IS -> next.write(b, from, length);
             case STREAM -> {
                 byte[] out = take(b, from, length);
+                if (unread.length + behind.length > MAX_WAITING) {
+                    kind = Kind.AS_IT_IS;
+                    out = joined(out, explained(), behind, unread);
+                }
                 next.write(out, 0, out.length);
             }
             case BODY -> {
                 whole.write(b, from, length);
-                if (whole.size() > MAX_BODY) {
+                if (whole.size() > MAX_BODY || !room.test(length)) {
                     kind = Kind.AS_IT_IS;
                     next.write(whole.toByteArray(), 0, whole.size());
                     whole.reset();

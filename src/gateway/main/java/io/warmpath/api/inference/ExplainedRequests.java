@@ -11,6 +11,7 @@ import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.plan.Advisor;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.EngineForm;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.NvextField;
@@ -148,7 +149,9 @@ public final class ExplainedRequests {
                             context,
                             request,
                             new ExplainedAnswer(
-                                    client.answer(requestId, options.rawPath(), gone), mine),
+                                    client.answer(requestId, options.rawPath(), gone),
+                                    mine,
+                                    bytes -> BodyMemory.take(context, bytes)),
                             form);
         }
 

@@ -86,6 +86,9 @@ final class GenerateAnswer implements UpstreamListener {
             return;
         }
         splitter.add(b, from, length);
+        if (splitter.tooLong() && !over) {
+            fail("an event without an end");
+        }
         if (!over && out.size() > 0) {
             byte[] bytes = taken();
             next.data(bytes, 0, bytes.length);

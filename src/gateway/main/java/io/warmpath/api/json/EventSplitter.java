@@ -4,10 +4,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 /**
  * Cuts an event stream into the data of its events; the bytes may be cut anywhere. One thread. Each
- * byte is copied once and looked at for a line's end, eight at a time.
+ * byte is copied once and looked at for a line's end, eight at a time. An event that is too long
+ * ends the reading.
  */
 public final class EventSplitter {
     /** Gets the data of each event. */
@@ -22,7 +24,11 @@ public final class EventSplitter {
     private static final long HIGHS = 0x8080808080808080L;
     private static final byte[] FIELD = {'d', 'a', 't', 'a', ':'};
 
+    /** Engines that repeat the whole text in each event stay below. */
+    static final int MOST_EVENT = 8 << 20;
+
     private final Events events;
+    private final IntPredicate room;
 
     /** The event being read: its data so far, then the line so far. */
     private byte[] buffer = new byte[1024];
@@ -33,17 +39,30 @@ public final class EventSplitter {
     private int dataStart = -1;
     private int dataEnd;
 
+    private boolean tooLong;
+
     public EventSplitter(Events events) {
+        this(events, bytes -> true);
+    }
+
+    /** {@code room}: whether there is memory for so many bytes more. */
+    public EventSplitter(Events events, IntPredicate room) {
         this.events = events;
+        this.room = room;
+    }
+
+    /** An event has no end, or there is no memory for it: nothing is read any more. */
+    public boolean tooLong() {
+        return tooLong;
     }
 
     public void add(byte[] b, int from, int size) {
         int end = from + size;
         int start = from;
-        while (start < end) {
+        while (start < end && !tooLong) {
             int newline = find(b, start, end);
             append(b, start, newline);
-            if (newline == end) {
+            if (newline == end || tooLong) {
                 return;
             }
             line();
@@ -54,7 +73,14 @@ public final class EventSplitter {
     private void append(byte[] b, int from, int to) {
         int size = to - from;
         if (buffer.length - length < size) {
-            buffer = Arrays.copyOf(buffer, Math.max(length + size, 2 * buffer.length));
+            int larger = Math.max(length + size, 2 * buffer.length);
+            if (length + size > MOST_EVENT || !room.test(larger - buffer.length)) {
+                tooLong = true;
+                buffer = new byte[0];
+                length = 0;
+                return;
+            }
+            buffer = Arrays.copyOf(buffer, larger);
         }
         System.arraycopy(b, from, buffer, length, size);
         length += size;

@@ -12,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +47,7 @@ final class MessagesAnswer implements Answer {
     private final String requestId;
     private final MessagesRequest.Translated request;
     private final Maker maker;
+    private final IntPredicate room;
     private final ByteArrayOutputStream whole = new ByteArrayOutputStream();
     private @Nullable MessagesFrames frames;
     private final List<StreamMove> moves = new ArrayList<>(0);
@@ -60,12 +62,14 @@ final class MessagesAnswer implements Answer {
             HttpServerResponse response,
             String requestId,
             MessagesRequest.Translated request,
-            Maker maker) {
+            Maker maker,
+            IntPredicate room) {
         this.next = next;
         this.response = response;
         this.requestId = requestId;
         this.request = request;
         this.maker = maker;
+        this.room = room;
     }
 
     @Override
@@ -88,7 +92,7 @@ final class MessagesAnswer implements Answer {
         engine = headers;
         own = ours;
         if (code == 200 && events && !engineHeaders.contains("content-encoding")) {
-            frames = new MessagesFrames(requestId, request.model(), request.stops());
+            frames = new MessagesFrames(requestId, request.model(), request.stops(), room);
             RoutingDecision why = explained;
             if (why != null) {
                 frames.explain(() -> DecisionJson.of(why, moves));
@@ -124,7 +128,7 @@ final class MessagesAnswer implements Answer {
     }
 
     private void gather(byte[] b, int from, int length) {
-        tooLong |= whole.size() + length > MAX_BYTES;
+        tooLong = tooLong || whole.size() + length > MAX_BYTES || !room.test(length);
         if (!tooLong) {
             whole.write(b, from, length);
         }

@@ -16,6 +16,7 @@ import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.flow.RequestFlow;
 import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.Visits;
 import io.warmpath.tokens.template.PromptInput;
@@ -199,7 +200,8 @@ public final class MessagesApi {
                             request.response(),
                             requestId,
                             read.translated(),
-                            this::make);
+                            this::make,
+                            bytes -> BodyMemory.take(context, bytes));
             running = flow.start(context, read.request(), answer);
         }
 

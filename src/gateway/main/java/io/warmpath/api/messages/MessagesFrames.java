@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,7 @@ final class MessagesFrames {
     private final String requestId;
     private final String model;
     private final MessagesEnd end;
-    private final EventSplitter splitter = new EventSplitter(this::event);
+    private final EventSplitter splitter;
     private final ByteArrayOutputStream out = new ByteArrayOutputStream(512);
     private @Nullable Supplier<String> note;
     private @Nullable String id;
@@ -41,7 +42,9 @@ final class MessagesFrames {
     private int block = -1; // number of the last one that was opened
     private boolean over;
 
-    MessagesFrames(String requestId, String model, List<String> stops) {
+    /** {@code room}: whether there is memory for so many bytes more. */
+    MessagesFrames(String requestId, String model, List<String> stops, IntPredicate room) {
+        this.splitter = new EventSplitter(this::event, room);
         this.requestId = requestId;
         this.model = model;
         this.end = new MessagesEnd(stops);
@@ -57,6 +60,9 @@ final class MessagesFrames {
     /** The events that are complete now; maybe none. */
     byte[] add(byte[] b, int from, int length) {
         splitter.add(b, from, length);
+        if (splitter.tooLong() && !over) {
+            fail("The engine sent an event without an end.");
+        }
         return taken();
     }
 

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class JoinedStream implements UpstreamListener {
     private static final String DATA = "data:";
 
+    /** More of one event is passed on as it is. */
+    private static final int MOST_EVENT = 8 << 20;
+
     private final JsonNode first;
     private final @Nullable JoinedUsage usage;
     private final UpstreamListener next;
@@ -82,6 +85,10 @@ public final class JoinedStream implements UpstreamListener {
         }
         if (begin > 0) {
             pending = pending.getBuffer(begin, pending.length());
+        }
+        if (pending.length() > MOST_EVENT) {
+            ready.appendBuffer(pending);
+            pending = Buffer.buffer();
         }
     }
 

@@ -36,6 +36,17 @@ public final class BodyMemory {
         return full;
     }
 
+    /**
+     * More of what the request of this context has in memory, such as an answer that is gathered.
+     * Given back when the request has ended.
+     *
+     * @return false: there is no room
+     */
+    public static boolean take(Context context, int bytes) {
+        Reservation mine = context.getLocal(KEY);
+        return mine == null || mine.take(bytes);
+    }
+
     /** For one request. */
     public Reservation reserve() {
         return new Reservation();

@@ -6,6 +6,7 @@ import io.warmpath.adapter.enginehttp.VertxEngineHttp;
 import io.warmpath.adapter.nats.NatsLink;
 import io.warmpath.adapter.nats.NatsNames;
 import io.warmpath.adapter.trtllm.TrtllmEventFeed;
+import io.warmpath.adapter.zmq.MessageRoom;
 import io.warmpath.adapter.zmq.ZmqEventFeed;
 import io.warmpath.config.WarmpathConfig;
 import io.warmpath.config.state.EventPlane;
@@ -21,6 +22,7 @@ import io.warmpath.wiring.engines.EngineParts;
 import io.warmpath.wiring.index.OverlapParts;
 import io.warmpath.wiring.index.SharedPlace;
 import io.warmpath.wiring.index.SnapshotPlace;
+import io.warmpath.wiring.memory.MemoryPlan;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -44,14 +46,18 @@ public final class EventParts implements AutoCloseable {
     private final WarmpathConfig config;
     private final @Nullable PrefixIndex index;
     private final EventCounters counters = new EventCounters();
+    private final MessageRoom room;
+    private final int mostPolled;
     private final @Nullable NatsLink link;
     private @Nullable PostedFeed posted;
     private @Nullable EventFeed feed;
     private @Nullable VertxEngineHttp questions;
 
     /** Begins to connect where events come through NATS. */
-    public EventParts(WarmpathConfig config, OverlapParts caches) {
+    public EventParts(WarmpathConfig config, MemoryPlan plan, OverlapParts caches) {
         this.config = config;
+        room = new MessageRoom(2 * plan.messages());
+        mostPolled = (int) Math.min(MOST_POLLED_BYTES, plan.messages() / 4);
         index = caches.followsEvents() ? caches.index() : null;
         link =
                 caches.followsEvents() && config.events().plane() == EventPlane.NATS
@@ -81,7 +87,7 @@ public final class EventParts implements AutoCloseable {
         feed =
                 link == null
                         ? new FeedsByEndpoint(
-                                feed(config, into, counters, engines.addresses()),
+                                feed(config, into, counters, room, engines.addresses()),
                                 fromRequests,
                                 polled(vertx, engines, into))
                         : new FeedsByEndpoint(
@@ -98,7 +104,7 @@ public final class EventParts implements AutoCloseable {
                         engines.tls()::applyTo,
                         engines.tls().keys()::of,
                         engines.addresses(),
-                        MOST_POLLED_BYTES);
+                        mostPolled);
         questions = http;
         EventsConfig c = config.events();
         return new TrtllmEventFeed(
@@ -108,6 +114,11 @@ public final class EventParts implements AutoCloseable {
                 new TrtllmEventFeed.Settings(
                         timing(c), POLL_INTERVAL, c.reconnectMinDelay(), c.reconnectMaxDelay()),
                 System::nanoTime);
+    }
+
+    /** The process has no memory left, or has again. Any thread. */
+    public void memoryFull(boolean now) {
+        room.full(now);
     }
 
     /** All events; null when none are followed. */
@@ -143,7 +154,11 @@ public final class EventParts implements AutoCloseable {
     }
 
     private static ZmqEventFeed feed(
-            WarmpathConfig all, PrefixIndex index, EventCounters counters, AddressGuard addresses) {
+            WarmpathConfig all,
+            PrefixIndex index,
+            EventCounters counters,
+            MessageRoom room,
+            AddressGuard addresses) {
         EventsConfig config = all.events();
         return new ZmqEventFeed(
                 index,
@@ -156,6 +171,7 @@ public final class EventParts implements AutoCloseable {
                         config.reconnectMinDelay(),
                         config.reconnectMaxDelay()),
                 System::nanoTime,
+                room,
                 addresses);
     }
 

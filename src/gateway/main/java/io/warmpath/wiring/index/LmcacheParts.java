@@ -4,10 +4,12 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.warmpath.adapter.zmq.LmcacheController;
+import io.warmpath.adapter.zmq.MessageRoom;
 import io.warmpath.config.router.SharedCacheConfig;
 import io.warmpath.pool.KeyStore;
 import io.warmpath.pool.LmcacheInstances;
 import io.warmpath.pool.PoolOptions;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,11 +22,19 @@ public final class LmcacheParts implements AutoCloseable {
     /** What is asked is here: all chunks of a prompt at once, and no answer is kept. */
     static final PoolOptions OPTIONS = options();
 
+    /** Of a chunk that a worker holds, for itself and in the set of its location. */
+    private static final int CHUNK_BYTES = 64;
+
+    private static final long MOST_CHUNKS = 1 << 22;
+
     private final LmcacheInstances instances;
+    private final MessageRoom room;
     private final LmcacheController controller;
 
-    private LmcacheParts(LmcacheInstances instances, LmcacheController controller) {
+    private LmcacheParts(
+            LmcacheInstances instances, MessageRoom room, LmcacheController controller) {
         this.instances = instances;
+        this.room = room;
         this.controller = controller;
     }
 
@@ -47,14 +57,19 @@ public final class LmcacheParts implements AutoCloseable {
      * @throws StartFailure when an endpoint cannot be had
      */
     static LmcacheParts open(
-            SharedCacheConfig shared, MeterRegistry meters, LongSupplier nanoTime) {
-        LmcacheInstances instances = new LmcacheInstances();
+            SharedCacheConfig shared,
+            MemoryPlan plan,
+            MeterRegistry meters,
+            LongSupplier nanoTime) {
+        LmcacheInstances instances =
+                new LmcacheInstances(plan.kept(MOST_CHUNKS * CHUNK_BYTES) / CHUNK_BYTES);
+        MessageRoom room = new MessageRoom(plan.messages());
         try {
             LmcacheController controller =
                     new LmcacheController(
-                            shared.lmcachePull(), shared.lmcacheReply(), instances, nanoTime);
-            meters(meters, instances, controller::messages, controller::badMessages);
-            return new LmcacheParts(instances, controller);
+                            shared.lmcachePull(), shared.lmcacheReply(), instances, room, nanoTime);
+            meters(meters, instances, room, controller::messages, controller::badMessages);
+            return new LmcacheParts(instances, room, controller);
         } catch (IOException | IllegalArgumentException e) {
             throw new StartFailure(
                     "warmpath.shared-cache.lmcache-pull, lmcache-reply: " + e.getMessage());
@@ -68,6 +83,7 @@ public final class LmcacheParts implements AutoCloseable {
     public static void meters(
             MeterRegistry registry,
             LmcacheInstances instances,
+            MessageRoom room,
             LongSupplier messages,
             LongSupplier badMessages) {
         counter(
@@ -82,6 +98,12 @@ public final class LmcacheParts implements AutoCloseable {
                 "messages.bad",
                 "Messages to the LMCache controller that made no sense",
                 i -> badMessages.getAsLong());
+        counter(
+                registry,
+                instances,
+                "refused",
+                "Unfinished messages and connections of LMCache's ports without room",
+                i -> room.refused());
         counter(
                 registry,
                 instances,
@@ -100,6 +122,9 @@ public final class LmcacheParts implements AutoCloseable {
                 "gaps",
                 "Times that operations of an LMCache worker were missing",
                 LmcacheInstances::gaps);
+        Gauge.builder("warmpath.lmcache.unfinished.bytes", room, MessageRoom::held)
+                .description("What has come of messages to LMCache's ports that have not ended")
+                .register(registry);
         ToDoubleFunction<LmcacheInstances> chunks = LmcacheInstances::chunks;
         Gauge.builder("warmpath.lmcache.chunks", instances, chunks)
                 .description("Chunks that LMCache's workers hold, each copy counted")
@@ -116,6 +141,10 @@ public final class LmcacheParts implements AutoCloseable {
         FunctionCounter.builder("warmpath.lmcache." + name, instances, i -> count.applyAsLong(i))
                 .description(doc)
                 .register(registry);
+    }
+
+    MessageRoom room() {
+        return room;
     }
 
     KeyStore store(String instance) {

@@ -26,6 +26,7 @@ import io.warmpath.pool.SharedPool;
 import io.warmpath.routing.RouterMode;
 import io.warmpath.routing.RouterOptions;
 import io.warmpath.routing.SharedRule;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.RouterSettings;
 import io.warmpath.wiring.settings.StartFailure;
 import java.io.IOException;
@@ -59,6 +60,7 @@ public final class SharedCacheParts implements AutoCloseable {
      */
     public SharedCacheParts(
             WarmpathConfig config,
+            MemoryPlan plan,
             Vertx vertx,
             Executor hashing,
             MeterRegistry meters,
@@ -96,7 +98,7 @@ public final class SharedCacheParts implements AutoCloseable {
                         d.viewCheck());
         lmcache =
                 shared.type() == SharedCacheType.LMCACHE
-                        ? LmcacheParts.open(shared, meters, nanoTime)
+                        ? LmcacheParts.open(shared, plan, meters, nanoTime)
                         : null;
         cache =
                 new SharedCache(
@@ -194,6 +196,13 @@ public final class SharedCacheParts implements AutoCloseable {
             }
         }
         return all;
+    }
+
+    /** The process has no memory left, or has again. Any thread. */
+    public void memoryFull(boolean now) {
+        if (lmcache != null) {
+            lmcache.room().full(now);
+        }
     }
 
     /** Pools of workers that come are asked, if any is. */

@@ -96,6 +96,11 @@ public record MemoryPlan(long limit, long heap) {
         return heap / SHARE;
     }
 
+    /** For messages that have begun to arrive at one kind of socket, over all its connections. */
+    public long messages() {
+        return heap / LARGEST_BODY_SHARE;
+    }
+
     /** What one body may have. {@code wanted}: as configured. */
     public long largestBody(long wanted) {
         return Math.min(wanted, heap / LARGEST_BODY_SHARE);

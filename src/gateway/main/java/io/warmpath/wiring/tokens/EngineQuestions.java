@@ -24,6 +24,9 @@ public final class EngineQuestions implements AutoCloseable {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
     private static final long CACHE_BYTES = 64L << 20;
 
+    /** A token takes some 7 bytes: a million of them. */
+    private static final int MOST_BYTES = 8 << 20;
+
     /** Of one gateway at its engines, together. */
     private static final int AT_ONCE = 32;
 
@@ -32,7 +35,14 @@ public final class EngineQuestions implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     public EngineQuestions(Vertx vertx, EngineTls tls, AddressGuard guard, MemoryPlan plan) {
-        http = new VertxEngineHttp(vertx, TIMEOUT, tls::applyTo, tls.keys()::of, guard);
+        http =
+                new VertxEngineHttp(
+                        vertx,
+                        TIMEOUT,
+                        tls::applyTo,
+                        tls.keys()::of,
+                        guard,
+                        (int) Math.min(MOST_BYTES, plan.messages() >> 3));
         tokenizer = new EngineTokenizers(http, plan.kept(CACHE_BYTES), System::nanoTime);
     }
 

@@ -182,4 +182,27 @@ class NatsSourceTest {
         assertTrue(
                 source.session().status().state() == EventView.EXACT, source.session()::toString);
     }
+
+    /** Sixty thousand pieces of a megabyte are announced. */
+    @Test
+    void a_batch_in_pieces_without_end_is_let_go() {
+        byte[] piece = new byte[1 << 20];
+        for (int i = 0; i < 70; i++) {
+            source.stored(
+                    ++at,
+                    new Envelope(
+                                    Envelope.Kind.PART,
+                                    PROCESS,
+                                    0,
+                                    0,
+                                    0,
+                                    (i << 16) | 60_000,
+                                    List.of(piece))
+                            .encoded());
+            assertTrue(source.pieces() <= 64 << 20, source.pieces() + " bytes are kept");
+        }
+        assertEquals(0, source.pieces());
+        stored(0, 1);
+        assertEquals(upTo(2), taken);
+    }
 }

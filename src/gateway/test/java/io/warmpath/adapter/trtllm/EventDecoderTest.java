@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -202,5 +203,45 @@ class EventDecoderTest {
     private static byte[] event(int id, String data, int window) {
         return ("{\"event_id\":" + id + ",\"data\":" + data + ",\"window_size\":" + window + "}")
                 .getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void of_an_answer_of_very_many_events_the_first_are_read() {
+        byte[] body =
+                ("[" + "{\"event_id\":1},".repeat(100_000) + "{}]")
+                        .getBytes(StandardCharsets.UTF_8);
+        EventAnswer answer = EventAnswer.read(body);
+        assertEquals(1 << 16, answer.events().size());
+        assertNotNull(answer.problem());
+    }
+
+    /** An engine that tells of new blocks in slower memory for ever, and takes none away. */
+    @Test
+    void of_blocks_without_end_the_newest_are_remembered() throws Exception {
+        EventDecoder decoder = new EventDecoder(1);
+        int blocks = EventDecoder.MOST_KEPT + 10_000;
+        for (int from = 0; from < blocks; from += 10_000) {
+            StringBuilder event = new StringBuilder(700_000);
+            event.append("{\"event_id\":1,\"data\":{\"type\":\"stored\",\"blocks\":[");
+            for (int i = from; i < from + 10_000; i++) {
+                event.append(i == from ? "" : ",")
+                        .append("{\"block_hash\":")
+                        .append(i)
+                        .append(",\"cache_level\":1,\"tokens\":[{\"token_id\":7}]}");
+            }
+            decoder.decode(event.append("]}}").toString().getBytes(StandardCharsets.UTF_8));
+        }
+        assertEquals(1, moved(decoder, 0).size(), "it has left, nobody knows what it was");
+        assertEquals(2, moved(decoder, blocks - 10_001).size(), "it is there, and has left");
+    }
+
+    private static List<KvEvent> moved(EventDecoder decoder, int block) throws Exception {
+        return decoder.decode(
+                        ("{\"event_id\":2,\"data\":{\"type\":\"updated\",\"block_hash\":"
+                                        + block
+                                        + ",\"cache_level\":{\"type\":\"event_diff\","
+                                        + "\"new_value\":0,\"old_value\":1}}}")
+                                .getBytes(StandardCharsets.UTF_8))
+                .events();
     }
 }

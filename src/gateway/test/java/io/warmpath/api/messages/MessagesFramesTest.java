@@ -70,7 +70,7 @@ class MessagesFramesTest {
     }
 
     private static MessagesFrames frames() {
-        return new MessagesFrames("r", "m", List.of("END"));
+        return new MessagesFrames("r", "m", List.of("END"), bytes -> true);
     }
 
     /** Events as {@code name {members but the type}}, each checked for its form. */
@@ -260,5 +260,19 @@ class MessagesFramesTest {
         List<String> events = read(new String(frames.add(bytes, 0, bytes.length), UTF_8));
         String last = events.get(events.size() - 2);
         assertTrue(last.endsWith(",'nvext':{'routing':{'a':1}}}"), last);
+    }
+
+    @Test
+    void an_event_without_an_end_ends_the_stream_with_an_error() {
+        int[] asked = new int[1];
+        MessagesFrames frames =
+                new MessagesFrames("r", "m", List.of(), bytes -> (asked[0] += bytes) < 1 << 20);
+        byte[] piece = "data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".getBytes(UTF_8);
+        StringBuilder events = new StringBuilder();
+        for (int i = 0; i < 100_000; i++) {
+            events.append(new String(frames.add(piece, 0, piece.length), UTF_8));
+        }
+        assertTrue(events.toString().contains("without an end"), events.toString());
+        assertTrue(asked[0] < 4 << 20, asked[0] + " bytes");
     }
 }
