@@ -18,8 +18,10 @@ import io.warmpath.telemetry.UsageFeed;
 import io.warmpath.telemetry.UsageTracing;
 import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.UsageBook;
+import io.warmpath.wiring.settings.SteadyMillis;
 import java.time.InstantSource;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +52,9 @@ final class UsageParts implements AutoCloseable {
         this.fleet = fleet;
         this.load = load;
         InstantSource clock = InstantSource.system();
-        book = new UsageBook(config.tenants(), clock::millis, new TenantMeters(meters));
-        history = new FleetHistory(clock::millis);
+        LongSupplier millis = SteadyMillis.ofMachine();
+        book = new UsageBook(config.tenants(), millis, new TenantMeters(meters));
+        history = new FleetHistory(millis);
         UsageFeed feed =
                 new UsageFeed(
                         book,
