@@ -8,8 +8,9 @@ import org.jboss.logging.Logger;
 
 /**
  * Looks at the process' memory, and says when it is full: then new requests are refused, so that
- * what runs can end. Before that it has garbage given back. {@link #look} on one thread; the
- * readings any thread.
+ * what runs can end. Before that it has garbage given back. A gateway that is quiet gives back what
+ * its last load has left, too: a collector that is never asked keeps the heap at its peak. {@link
+ * #look} on one thread; the readings any thread.
  */
 public final class MemoryWatch {
     private static final Logger LOG = Logger.getLogger(MemoryWatch.class);
@@ -32,12 +33,26 @@ public final class MemoryWatch {
 
     private static final Duration QUIET = Duration.ofMinutes(1);
 
+    /** How long one looks before a process is called idle. */
+    static final Duration IDLE_FOR = Duration.ofSeconds(10);
+
+    /** Part of one processor that an idle process may use: nobody waits for a collection then. */
+    static final double IDLE = 0.2;
+
+    /** Bytes, and part of what the last collection left: less is not worth a collection. */
+    static final long GROWN = 32L << 20;
+
+    static final double GROWN_PART = 0.2;
+
     private final long limit;
     private final Readings readings;
     private final Consumer<Boolean> shed;
     private final LongSupplier nanoTime;
     private long collectAgain; // not before
     private long warnAgain; // not before
+    private long left; // by the last collection, resident; 0: the next one is worth it
+    private long lookedAt; // when the span began in which it may be idle
+    private long usedThen; // nanoseconds of processors
     private volatile boolean full;
     private volatile long resident;
     private final AtomicLong shortages = new AtomicLong();
@@ -49,6 +64,9 @@ public final class MemoryWatch {
 
         /** Part of the heap for long-lived objects that the last collection of it left in use. */
         double heapInUse();
+
+        /** Nanoseconds of processors since the process began; negative: not known. */
+        long processors();
 
         /** Has garbage collected. Takes its time. */
         void collect();
@@ -66,6 +84,8 @@ public final class MemoryWatch {
         this.nanoTime = nanoTime;
         collectAgain = nanoTime.getAsLong();
         warnAgain = collectAgain;
+        lookedAt = collectAgain;
+        usedThen = readings.processors();
     }
 
     /** Once; to be called several times a second. */
@@ -74,10 +94,15 @@ public final class MemoryWatch {
         long taken = readings.resident();
         resident = taken;
         double heap = readings.heapInUse();
+        left = Math.min(left, taken);
         boolean near = taken >= limit * NEAR || heap >= HEAP_FREE;
-        if (near && now - collectAgain >= 0) {
+        boolean idleWithMore = idle(now) && taken - left >= Math.max(GROWN, left * GROWN_PART);
+        if ((near || idleWithMore) && now - collectAgain >= 0) {
             collectAgain = now + COLLECT_EVERY.toNanos();
             readings.collect();
+            long after = readings.resident();
+            // Where it was worth it, something may have held on to more: the next one tells.
+            left = taken - after >= GROWN ? 0 : after;
         }
         if (full) {
             if (taken < limit * FREE && heap < HEAP_FREE) {
@@ -96,6 +121,19 @@ public final class MemoryWatch {
             }
             warnAgain = now + QUIET.toNanos();
         }
+    }
+
+    /** Whether a span ends now in which the process had little to do. */
+    private boolean idle(long now) {
+        long span = now - lookedAt;
+        if (span < IDLE_FOR.toNanos()) {
+            return false;
+        }
+        long used = readings.processors();
+        boolean idle = used >= 0 && used - usedThen < span * IDLE;
+        lookedAt = now;
+        usedThen = used;
+        return idle;
     }
 
     /** Whether requests are refused for it. */
