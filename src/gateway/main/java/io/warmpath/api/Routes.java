@@ -33,6 +33,7 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.net.HttpBytes;
+import io.warmpath.net.server.Http2Head;
 import io.warmpath.net.server.ServerCodec;
 import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
@@ -185,7 +186,9 @@ public final class Routes {
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }
-                            if (isCanonical(rc)) {
+                            if (!Http2Head.isSound(rc.request())) {
+                                respond(rc, InvalidRequest.NOT_HTTP);
+                            } else if (isCanonical(rc)) {
                                 rc.next();
                             } else {
                                 respond(rc, InvalidRequest.NOT_CANONICAL);
