@@ -44,13 +44,17 @@ public final class MemoryWatch {
 
     static final double GROWN_PART = 0.2;
 
+    static final Duration LONGEST_PAUSE = Duration.ofHours(1);
+
     private final long limit;
     private final Readings readings;
     private final Consumer<Boolean> shed;
     private final LongSupplier nanoTime;
     private long collectAgain; // not before
     private long warnAgain; // not before
-    private long left; // by the last collection, resident; 0: the next one is worth it
+    private long left; // resident, at least since the last collection
+    private long idleAgain; // when one is worth it whatever is resident
+    private Duration pause = IDLE_FOR; // between two that gave nothing back, doubled each time
     private long lookedAt; // when the span began in which it may be idle
     private long usedThen; // nanoseconds of processors
     private volatile boolean full;
@@ -85,6 +89,7 @@ public final class MemoryWatch {
         collectAgain = nanoTime.getAsLong();
         warnAgain = collectAgain;
         lookedAt = collectAgain;
+        idleAgain = collectAgain;
         usedThen = readings.processors();
     }
 
@@ -96,13 +101,17 @@ public final class MemoryWatch {
         double heap = readings.heapInUse();
         left = Math.min(left, taken);
         boolean near = taken >= limit * NEAR || heap >= HEAP_FREE;
-        boolean idleWithMore = idle(now) && taken - left >= Math.max(GROWN, left * GROWN_PART);
-        if ((near || idleWithMore) && now - collectAgain >= 0) {
+        boolean more = taken - left >= Math.max(GROWN, left * GROWN_PART);
+        boolean idle = idle(now) && (more || now - idleAgain >= 0);
+        if ((near || idle) && now - collectAgain >= 0) {
             collectAgain = now + COLLECT_EVERY.toNanos();
             readings.collect();
             long after = readings.resident();
-            // Where it was worth it, something may have held on to more: the next one tells.
-            left = taken - after >= GROWN ? 0 : after;
+            // A load that was starved looks like none, and holds on to what it has: tried again.
+            boolean worthIt = taken - after >= GROWN;
+            pause = worthIt ? IDLE_FOR : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            idleAgain = now + pause.toNanos();
+            left = after;
         }
         if (full) {
             if (taken < limit * FREE && heap < HEAP_FREE) {
@@ -121,6 +130,10 @@ public final class MemoryWatch {
             }
             warnAgain = now + QUIET.toNanos();
         }
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
     }
 
     /** Whether a span ends now in which the process had little to do. */

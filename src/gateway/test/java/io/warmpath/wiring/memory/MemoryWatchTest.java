@@ -128,20 +128,36 @@ class MemoryWatchTest {
         garbage = 8 * MIB; // was still in use
         tenSeconds(0.1);
         assertEquals(3, collections, "once more, as the last one was worth it");
-        resident = 180 * MIB;
-        tenSeconds(0);
-        assertEquals(3, collections, "not worth it");
+        tenSeconds(0.1);
+        assertEquals(3, collections, "and nothing was gained");
         resident = 186 * MIB;
-        tenSeconds(0);
-        assertEquals(4, collections);
-        for (int i = 0; i < 10; i++) {
-            tenSeconds(0);
-        }
-        assertEquals(4, collections, "what lives is not collected again and again");
+        tenSeconds(0.1);
+        assertEquals(4, collections, "32 MiB more");
     }
 
     @Test
-    void where_much_lives_a_fifth_more_is_worth_a_collection() {
+    void a_load_that_was_starved_is_collected_behind_its_end() {
+        resident = 1000 * MIB; // all of it lives
+        tenSeconds(0.1);
+        assertEquals(1, collections);
+        garbage = 800 * MIB;
+        tenSeconds(0.1);
+        tenSeconds(0.1);
+        assertEquals(2, collections);
+        assertEquals(200 * MIB, resident);
+    }
+
+    @Test
+    void where_nothing_is_gained_it_is_tried_less_and_less() {
+        resident = 1000 * MIB;
+        for (int i = 0; i < 6 * 60 * 24; i++) {
+            tenSeconds(0.1);
+        }
+        assertTrue(collections >= 24 && collections < 40, collections + " in a day");
+    }
+
+    @Test
+    void where_much_lives_a_fifth_more_is_worth_a_collection_at_once() {
         resident = 1000 * MIB;
         tenSeconds(0);
         resident = 1190 * MIB;
@@ -150,11 +166,6 @@ class MemoryWatchTest {
         resident = 1210 * MIB;
         tenSeconds(0);
         assertEquals(2, collections);
-        resident = 300 * MIB; // an index has given back
-        tenSeconds(0);
-        resident = 365 * MIB;
-        tenSeconds(0);
-        assertEquals(3, collections);
     }
 
     @Test
