@@ -556,7 +556,7 @@ everything() {
         step 'native executable: e2e' native_e2e_test
         step 'native executable: probe, beside a JVM' native_probe_test
         step 'native executable: start, memory and work, beside a JVM' native_start_test
-        step 'native executable: attack smoke' native_attack_test
+        step 'native executable: attack' native_attack_test
         step 'native executable: Dockerfile.native, run read-only with 512 MiB' native_container_test
         step 'native executable: soak 10 minutes' native_soak_test 10m
         step 'dashboards: every panel before a Prometheus' dashboards_test

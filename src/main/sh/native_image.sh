@@ -132,7 +132,7 @@ native_e2e_test() {
 native_attack_test() {
     build_native_image 2 || return $?
     build_gateway
-    python3 -B "$root/src/test/attack/run.py" --smoke --gateway "$native_folder/warmpath serve"
+    python3 -B "$root/src/test/attack/run.py" --folder "$target/attack-native" --gateway "$native_folder/warmpath serve"
 }
 
 native_probe_test() {

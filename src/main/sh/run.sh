@@ -67,9 +67,10 @@ jvm_options() {
             fi
             ;;
     esac
-    # Where memory is short, what the C library holds free goes back to the system.
-    [ "$heap" -eq 1024 ] || echo '-XX:TrimNativeHeapInterval=5000'
-    echo "-Xms$((heap < 160 ? heap : 160))m -Xmx${heap}m -XX:-ShrinkHeapInSteps"
+    # What the C library holds free goes back to the system, soon where memory is short.
+    echo "-XX:TrimNativeHeapInterval=$((heap < 1024 ? 5000 : 30000))"
+    # What the old generation begins with it keeps, whatever is collected: little, so that an idle gateway is small (wiring.memory.MemoryWatch).
+    echo "-Xms$((heap < 80 ? heap : 80))m -Xmx${heap}m -XX:-ShrinkHeapInSteps"
     echo '-XX:+UseCompactObjectHeaders -XX:FreqInlineSize=150 -XX:+ExitOnOutOfMemoryError'
     # The AOT cache lies where it was recorded to lie: moving it means to write to every page of it (src/docs/how-to/start.md).
     echo '-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0'

@@ -68,11 +68,12 @@ def status_of(payload, flags):
 
 
 class Connection:
-    """A client's side. `ours`: settings as pairs; the answers' table has no room in any case."""
+    """A client's side. `ours`: settings as pairs; the answers' table has no room in any case. `gone`: the last stream that GOAWAY promises to answer."""
 
-    def __init__(self, target, ours=(), preface=PREFACE, seconds=10):
-        self.sock = wire.connect(target, seconds)
+    def __init__(self, target, ours=(), preface=PREFACE, seconds=10, sock=None):
+        self.sock = sock or wire.connect(target, seconds)
         self.data = b""
+        self.gone = None
         self.next = 1
         self.send(preface, settings((1, 0), *ours))
 
@@ -100,6 +101,8 @@ class Connection:
         kind, flags = self.data[3], self.data[4]
         stream = int.from_bytes(self.data[5:9]) & 0x7FFFFFFF
         payload, self.data = self.data[9:9 + size], self.data[9 + size:]
+        if kind == GOAWAY:
+            self.gone = int.from_bytes(payload[:4]) & 0x7FFFFFFF
         return kind, flags, stream, payload
 
     def outcome(self, stream, seconds=5):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Attacks the running gateway from outside, group by group, and says what held. Standard library only.
 
-  run.py [--gateway COMMAND] [--smoke] [--only GROUP,...] [--list]
+  run.py [--gateway COMMAND] [--smoke] [--only GROUP,...] [--folder FOLDER] [--list]
 
 COMMAND takes the flags of `serve`, for example a native executable; default: `./warmpath serve` of this tree. --smoke runs some attacks of each
-group that needs no second start, in less than a minute. Rows are in target/attack/results.md and results.json, logs of processes in target/attack/logs.
+group that needs no second start, in less than a minute. Rows are in results.md and results.json of FOLDER, target/attack if not said, logs of processes in
+its logs.
 The exit code is 1 when something is broken; what could not be tried is SKIPPED and said at the end.
 """
 import argparse
@@ -20,7 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from stage import ROOT, Stage  # noqa: E402
 from suite import SKIPPED, Suite  # noqa: E402
 
-GROUPS = ("detectors", "framing", "targets", "http2", "bombs", "tls", "slow", "admin", "pages", "files", "stopping", "handoff", "bus", "names", "told", "lmcache", "announced")
+GROUPS = ("detectors", "framing", "downgrade", "targets", "http2", "bombs", "memory", "tls", "slow", "admin", "pages", "tenants", "files", "stopping", "handoff", "bus", "jetstream",
+          "names", "told", "lmcache", "announced", "clock")
 
 
 def main():
@@ -28,6 +30,7 @@ def main():
     options.add_argument("--gateway", metavar="COMMAND")
     options.add_argument("--smoke", action="store_true")
     options.add_argument("--only", default="")
+    options.add_argument("--folder", default=ROOT / "target" / "attack", type=pathlib.Path)
     options.add_argument("--list", action="store_true")
     given = options.parse_args()
     if given.list:
@@ -37,7 +40,7 @@ def main():
     unknown = [name for name in wanted if name not in GROUPS]
     if unknown:
         sys.exit(f"there is no group {unknown}; {', '.join(GROUPS)} are")
-    folder = ROOT / "target" / "attack"
+    folder = given.folder.absolute()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     say = lambda text: print(f"attack: {text}", flush=True)  # noqa: E731
@@ -62,7 +65,7 @@ def main():
     for row in skipped:
         say(f"SKIPPED: {row.group}: {row.name}: {row.got}")
     if given.gateway is None:
-        say("SKIPPED: the same against the native executable: --gateway 'target/native-image/warmpath serve', which ./warmpath native-image builds")
+        say("NOT TRIED here: the same against the native executable (./warmpath verify does); --gateway 'target/native-image/warmpath serve'")
     broken = suite.failed()
     for row in broken:
         say(f"BROKEN: {row.group}: {row.name}: {row.got}")

@@ -34,6 +34,7 @@ import io.warmpath.gateway.observe.FlowMetrics;
 import io.warmpath.gateway.prompt.TokenLanes;
 import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.net.HttpBytes;
+import io.warmpath.net.server.Http2Head;
 import io.warmpath.net.server.ServerCodec;
 import io.warmpath.net.server.ServerPipeline;
 import io.warmpath.tokens.Tokenizing;
@@ -190,12 +191,7 @@ public final class Routes {
                             if (raw) {
                                 ServerCodec.pass(rc.request(), pastCodec);
                             }
-                            GatewayError wrong =
-                                    !isCanonical(rc)
-                                            ? InvalidRequest.NOT_CANONICAL
-                                            : rc.request().method().equals(HttpMethod.OPTIONS)
-                                                    ? pages.refusal(rc.request())
-                                                    : null;
+                            GatewayError wrong = wrong(rc);
                             if (wrong == null) {
                                 rc.next();
                             } else {
@@ -252,6 +248,19 @@ public final class Routes {
     private static String modelNamed(RoutingContext rc) {
         String name = rc.request().path().substring(MODELS.length() + 1);
         return URLDecoder.decode(name.replace("+", "%2B"), StandardCharsets.UTF_8);
+    }
+
+    /** Before any handler looks at it; null: nothing. A preflight is answered before its path's. */
+    private @Nullable GatewayError wrong(RoutingContext rc) {
+        if (!Http2Head.isSound(rc.request())) {
+            return InvalidRequest.NOT_HTTP;
+        }
+        if (!isCanonical(rc)) {
+            return InvalidRequest.NOT_CANONICAL;
+        }
+        return rc.request().method().equals(HttpMethod.OPTIONS)
+                ? pages.refusal(rc.request())
+                : null;
     }
 
     /**

@@ -11,6 +11,7 @@ import io.warmpath.adapter.nativeindex.NativeIndexException;
 import io.warmpath.api.CrossOrigin;
 import io.warmpath.api.client.ClientApis;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.net.server.ServerConnections;
 import io.warmpath.wiring.channel.RecordChannels;
 import io.warmpath.wiring.control.ControlPlane;
 import io.warmpath.wiring.events.NatsParts;
@@ -21,6 +22,8 @@ import jakarta.enterprise.event.Observes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.jboss.logging.Logger;
@@ -35,6 +38,7 @@ class GatewayBean {
     private final RecordChannels channels;
     private final PrometheusMeterRegistry prometheus;
     private final Optional<CrossOrigin> crossOrigin;
+    private final Duration grace;
 
     @Inject
     GatewayBean(
@@ -45,6 +49,7 @@ class GatewayBean {
             RecordChannels channels,
             PrometheusMeterRegistry prometheus) {
         this.prometheus = prometheus;
+        this.grace = config.http().shutdownGrace();
         this.crossOrigin = CorsSettings.of(config.http().cors());
         TelemetryParts.formLog(config.telemetry()); // before any part has something to say
         this.channels = channels;
@@ -111,8 +116,10 @@ class GatewayBean {
         LOG.info("Told to stop: /ready says so now; running answers may end");
         runtime.leaving();
         if (GracefulStop.isPossible()) {
-            GracefulStop.waitFor(runtime.routes().rawRequests());
-            GracefulStop.waitFor(runtime.routes().proxied());
+            GracefulStop.waitFor(
+                    List.of(runtime.routes().rawRequests(), runtime.routes().proxied()),
+                    grace,
+                    ServerConnections::letGo);
         }
     }
 

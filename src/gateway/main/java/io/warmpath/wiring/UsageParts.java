@@ -19,8 +19,10 @@ import io.warmpath.telemetry.UsageTracing;
 import io.warmpath.usage.FleetHistory;
 import io.warmpath.usage.UsageBook;
 import io.warmpath.usage.UsageBook.Watch;
+import io.warmpath.wiring.settings.SteadyMillis;
 import java.time.InstantSource;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,13 +57,14 @@ final class UsageParts implements AutoCloseable {
         this.fleet = fleet;
         this.load = load;
         InstantSource clock = InstantSource.system();
+        LongSupplier millis = SteadyMillis.ofMachine();
         TenantMeters tenants = new TenantMeters(meters);
         boolean named = keyless || config.tenantMetrics();
-        book = new UsageBook(config.tenants(), clock::millis, named ? tenants : Watch.NONE);
+        book = new UsageBook(config.tenants(), millis, named ? tenants : Watch.NONE);
         if (!named) {
             tenants.came(book.all());
         }
-        history = new FleetHistory(clock::millis);
+        history = new FleetHistory(millis);
         UsageFeed feed =
                 new UsageFeed(
                         book,

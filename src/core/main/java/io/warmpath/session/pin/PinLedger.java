@@ -55,7 +55,8 @@ public final class PinLedger {
 
     /**
      * @param kept what an earlier process kept
-     * @param millis since 1970, as the pins outlive the process
+     * @param millis since 1970, as the pins outlive the process; of a clock that does not jump.
+     *     What was kept holds for its time to live at most, whatever clock it was written by
      */
     public PinLedger(Options options, PinFile.Content kept, LongSupplier millis) {
         this.quotas = new PinQuotas(options);
@@ -65,7 +66,10 @@ public final class PinLedger {
         for (Pin p : kept.pins()) {
             last = Math.max(last, p.number());
             if (p.held() && p.expiresMillis() > now && pins.size() < options.max()) {
-                put(new PinIndex.Entry(p, List.of()));
+                long most = Math.min(p.expiresMillis(), now + p.ttlSeconds() * 1000L);
+                put(
+                        new PinIndex.Entry(
+                                p.heldUntil(most, p.hits(), p.nodes(), p.said()), List.of()));
             }
         }
     }

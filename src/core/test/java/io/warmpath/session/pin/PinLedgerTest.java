@@ -215,6 +215,20 @@ class PinLedgerTest {
         assertTrue(next > pin, "no number twice");
     }
 
+    @Test
+    void what_a_clock_ahead_by_a_day_has_kept_holds_for_its_time_to_live() throws Exception {
+        clock.addAndGet(86_400_000);
+        PinLedger before = ledger();
+        hold(before, offer(ACME, 1, chain(before, ACME, 5, 10), 300));
+        PinFile.Content kept = PinFile.read(PinFile.write(before.content()));
+        clock.addAndGet(-86_400_000);
+        PinLedger after = new PinLedger(new PinLedger.Options(9, 1000, 9, 1000), kept, clock::get);
+        assertEquals(1, after.size());
+        clock.addAndGet(300_000);
+        after.expire();
+        assertEquals(0, after.size());
+    }
+
     /** What the ledger promises, said in the simplest way. */
     private static final class Oracle {
         final Map<Long, Pin> pins = new HashMap<>();

@@ -44,7 +44,14 @@ public final class JwtClients implements Authenticator {
     private static final Verdict BUSY = new Verdict.Busy("Too many new tokens wait to be verified");
     private static final Verdict TOO_LONG = new Verdict.Refused("The token is too long.");
 
-    private record Known(Caller caller, Instant until) {}
+    /** Seconds since 1970 of the latest end that is told apart from none. */
+    private static final long LATEST = 1L << 40;
+
+    /**
+     * @param until nanoseconds; a clock that is set back leaves nobody known for longer
+     * @param ends when the token does
+     */
+    private record Known(Caller caller, long until, Instant ends) {}
 
     private final JwtOptions options;
     private final IssuerKeys keys;
@@ -92,7 +99,8 @@ public final class JwtClients implements Authenticator {
         synchronized (known) {
             Known before = known.get(hash);
             if (before != null) {
-                if (clock.instant().isBefore(before.until())) {
+                if (nanoTime.getAsLong() - before.until() < 0
+                        && clock.instant().isBefore(before.ends())) {
                     return before.caller();
                 }
                 known.remove(hash);
@@ -225,14 +233,11 @@ public final class JwtClients implements Authenticator {
                         false,
                         false);
         Caller caller = new Caller(grant, budgets, nanoTime);
-        Instant until = clock.instant().plus(options.cacheTime());
-        long end = claims.getExpirationTime().getValue(); // s; no clock knows all of them
-        if (end < until.getEpochSecond()) {
-            Instant ends = Instant.ofEpochSecond(end).plus(options.leeway());
-            until = until.isBefore(ends) ? until : ends;
-        }
+        long until = nanoTime.getAsLong() + options.cacheTime().toNanos();
+        long end = Math.min(claims.getExpirationTime().getValue(), LATEST); // s
+        Instant ends = Instant.ofEpochSecond(end).plus(options.leeway());
         synchronized (known) {
-            known.put(hash, new Known(caller, until));
+            known.put(hash, new Known(caller, until, ends));
         }
         return caller;
     }

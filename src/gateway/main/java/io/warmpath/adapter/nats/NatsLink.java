@@ -51,6 +51,7 @@ public final class NatsLink implements AutoCloseable {
     private final List<LinkListener> listeners = new CopyOnWriteArrayList<>();
     private final LongAdder losses = new LongAdder();
     private final LongAdder errors = new LongAdder();
+    private final RareWarnings warnings = new RareWarnings(System::nanoTime);
 
     /** The first one stays: jnats connects it again by itself. */
     private volatile @Nullable Connection connection;
@@ -198,13 +199,20 @@ public final class NatsLink implements AutoCloseable {
         }
         if (now) {
             ServerInfo server = c.getServerInfo();
-            LOG.infof("NATS: connected to %s, server %s", c.getConnectedUrl(), server.getVersion());
+            String up =
+                    "NATS: connected to " + c.getConnectedUrl() + ", server " + server.getVersion();
+            LOG.log(warnings.isNew(up) ? Logger.Level.INFO : Logger.Level.DEBUG, up);
             TESTED.older(server).ifPresent(why -> LOG.warnf("NATS: %s", why));
         } else {
             losses.increment();
-            LOG.warnf("NATS: the connection to %s was lost; it is tried again", this);
+            warn("NATS: the connection to " + this + " was lost; it is tried again");
         }
         listeners.forEach(l -> l.changed(now));
+    }
+
+    /** A server that flaps, or refuses, says the same at every try. */
+    private void warn(String text) {
+        LOG.log(warnings.isNew(text) ? Logger.Level.WARN : Logger.Level.DEBUG, text);
     }
 
     private final class Changes implements ConnectionListener {
@@ -221,16 +229,10 @@ public final class NatsLink implements AutoCloseable {
 
     /** jnats' own listener writes a line for every message of flow control. */
     private final class Errors implements ErrorListener {
-        private volatile String said = "";
-
         @Override
         public void errorOccurred(Connection c, String error) {
             errors.increment();
-            // A server that refuses says the same at every try.
-            if (!error.equals(said)) {
-                said = error;
-                LOG.warnf("NATS at %s: %s", NatsLink.this, error);
-            }
+            warn("NATS at " + NatsLink.this + ": " + error);
         }
 
         @Override

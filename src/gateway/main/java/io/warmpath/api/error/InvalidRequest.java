@@ -21,6 +21,10 @@ public final class InvalidRequest {
                     "The path must be written in its shortest form: no `//`, no `.` or `..`"
                             + " between slashes, letters and digits without percent-encoding.");
 
+    /** Of a head that the codec has taken. */
+    public static final GatewayError NOT_HTTP =
+            new GatewayError.NotHttp(400, "The request is not valid HTTP.");
+
     private InvalidRequest() {}
 
     /** {@code param}: path of the member that is wrong; empty: the body as a whole. */

@@ -29,6 +29,6 @@ public record MalformedRequests(RequestIds ids) implements Handler<HttpServerReq
         if (why instanceof TooLongHttpHeaderException) {
             return new GatewayError.NotHttp(431, "The request's headers are too long together.");
         }
-        return new GatewayError.NotHttp(400, "The request is not valid HTTP.");
+        return InvalidRequest.NOT_HTTP;
     }
 }

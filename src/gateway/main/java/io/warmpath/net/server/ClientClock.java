@@ -30,6 +30,7 @@ final class ClientClock extends Deadlines.Entry {
     private @Nullable Deadlines deadlines; // null before the channel has its loop
     private boolean begun; // the messages are seen: HTTP/1
     private boolean heard; // bytes before that, or of HTTP/2
+    private volatile boolean lively = true; // bytes since somebody asked
     private boolean head;
     private boolean body;
     private boolean held; // in this span the gateway stopped reading the body
@@ -78,6 +79,9 @@ final class ClientClock extends Deadlines.Entry {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             heard = true;
+            if (!lively) {
+                lively = true;
+            }
             busy();
             // Before the messages are seen, bytes are those of TLS, whose handshake has a time-out.
             boolean first = begun && !head && !body && unanswered == 0;
@@ -124,6 +128,13 @@ final class ClientClock extends Deadlines.Entry {
         void answered() {
             ClientClock.this.answered();
         }
+    }
+
+    /** Whether anything has come since this was asked last. Any one thread. */
+    boolean wasLively() {
+        boolean was = lively;
+        lively = false;
+        return was;
     }
 
     /** More of the body of the request that is received now. */

@@ -10,6 +10,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.net.FileShortage;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,8 @@ public final class ServerConnections extends ChannelInitializerExtension {
     // Netty makes the instance, so what it is to do can only lie here.
     private static volatile @Nullable ClientLimits current;
     private static volatile @Nullable Handler<HttpServerRequest> refuse;
+
+    private static final OpenClients OPEN = new OpenClients();
 
     /** Ports of listeners whose other sides are no clients. */
     private static final Set<Integer> LEFT_ALONE = ConcurrentHashMap.newKeySet();
@@ -65,8 +68,25 @@ public final class ServerConnections extends ChannelInitializerExtension {
         LEFT_ALONE.add(port);
     }
 
+    /**
+     * The process is about to end: accepts no client any more, and leaves those that are connected
+     * the time to ask once more, which should be answered with {@code Connection: close}.
+     *
+     * @param quiet for how long nobody says anything who is still there
+     * @param gone once all have gone, or have been quiet; on any thread
+     */
+    public static void letGo(Duration quiet, Runnable gone) {
+        OPEN.letGo(ServerConnections::isLeftAlone, quiet, gone);
+    }
+
+    private static boolean isLeftAlone(Channel channel) {
+        return channel.localAddress() instanceof InetSocketAddress at
+                && LEFT_ALONE.contains(at.getPort());
+    }
+
     @Override
     public void postInitializeServerListenerChannel(ServerChannel channel) {
+        OPEN.listens(channel);
         channel.pipeline().addLast(new Accepting()); // before the one that Netty adds itself
     }
 
@@ -99,10 +119,10 @@ public final class ServerConnections extends ChannelInitializerExtension {
 
     @Override
     public void postInitializeServerChildChannel(Channel channel) {
-        if (channel.localAddress() instanceof InetSocketAddress at
-                && LEFT_ALONE.contains(at.getPort())) {
+        if (isLeftAlone(channel)) {
             return;
         }
+        OPEN.connected(channel);
         ClientLimits limits = current;
         if (limits != null) {
             ClientClock clock = new ClientClock(limits, channel);

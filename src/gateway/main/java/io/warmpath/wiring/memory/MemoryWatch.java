@@ -8,8 +8,9 @@ import org.jboss.logging.Logger;
 
 /**
  * Looks at the process' memory, and says when it is full: then new requests are refused, so that
- * what runs can end. Before that it has garbage given back. {@link #look} on one thread; the
- * readings any thread.
+ * what runs can end. Before that it has garbage given back. A gateway that is quiet gives back what
+ * its last load has left, too: a collector that is never asked keeps the heap at its peak. {@link
+ * #look} on one thread; the readings any thread.
  */
 public final class MemoryWatch {
     private static final Logger LOG = Logger.getLogger(MemoryWatch.class);
@@ -32,12 +33,30 @@ public final class MemoryWatch {
 
     private static final Duration QUIET = Duration.ofMinutes(1);
 
+    /** How long one looks before a process is called idle. */
+    static final Duration IDLE_FOR = Duration.ofSeconds(10);
+
+    /** Part of one processor that an idle process may use: nobody waits for a collection then. */
+    static final double IDLE = 0.2;
+
+    /** Bytes, and part of what the last collection left: less is not worth a collection. */
+    static final long GROWN = 32L << 20;
+
+    static final double GROWN_PART = 0.2;
+
+    static final Duration LONGEST_PAUSE = Duration.ofHours(1);
+
     private final long limit;
     private final Readings readings;
     private final Consumer<Boolean> shed;
     private final LongSupplier nanoTime;
     private long collectAgain; // not before
     private long warnAgain; // not before
+    private long left; // resident, at least since the last collection
+    private long idleAgain; // when one is worth it whatever is resident
+    private Duration pause = IDLE_FOR; // between two that gave nothing back, doubled each time
+    private long lookedAt; // when the span began in which it may be idle
+    private long usedThen; // nanoseconds of processors
     private volatile boolean full;
     private volatile long resident;
     private final AtomicLong shortages = new AtomicLong();
@@ -49,6 +68,9 @@ public final class MemoryWatch {
 
         /** Part of the heap for long-lived objects that the last collection of it left in use. */
         double heapInUse();
+
+        /** Nanoseconds of processors since the process began; negative: not known. */
+        long processors();
 
         /** Has garbage collected. Takes its time. */
         void collect();
@@ -66,6 +88,9 @@ public final class MemoryWatch {
         this.nanoTime = nanoTime;
         collectAgain = nanoTime.getAsLong();
         warnAgain = collectAgain;
+        lookedAt = collectAgain;
+        idleAgain = collectAgain;
+        usedThen = readings.processors();
     }
 
     /** Once; to be called several times a second. */
@@ -74,10 +99,19 @@ public final class MemoryWatch {
         long taken = readings.resident();
         resident = taken;
         double heap = readings.heapInUse();
+        left = Math.min(left, taken);
         boolean near = taken >= limit * NEAR || heap >= HEAP_FREE;
-        if (near && now - collectAgain >= 0) {
+        boolean more = taken - left >= Math.max(GROWN, left * GROWN_PART);
+        boolean idle = idle(now) && (more || now - idleAgain >= 0);
+        if ((near || idle) && now - collectAgain >= 0) {
             collectAgain = now + COLLECT_EVERY.toNanos();
             readings.collect();
+            long after = readings.resident();
+            // A load that was starved looks like none, and holds on to what it has: tried again.
+            boolean worthIt = taken - after >= GROWN;
+            pause = worthIt ? IDLE_FOR : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            idleAgain = now + pause.toNanos();
+            left = after;
         }
         if (full) {
             if (taken < limit * FREE && heap < HEAP_FREE) {
@@ -96,6 +130,23 @@ public final class MemoryWatch {
             }
             warnAgain = now + QUIET.toNanos();
         }
+    }
+
+    private static Duration min(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+
+    /** Whether a span ends now in which the process had little to do. */
+    private boolean idle(long now) {
+        long span = now - lookedAt;
+        if (span < IDLE_FOR.toNanos()) {
+            return false;
+        }
+        long used = readings.processors();
+        boolean idle = used >= 0 && used - usedThen < span * IDLE;
+        lookedAt = now;
+        usedThen = used;
+        return idle;
     }
 
     /** Whether requests are refused for it. */

@@ -1,5 +1,6 @@
 package io.warmpath.wiring.memory;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
@@ -39,6 +40,13 @@ final class ProcessMemory implements MemoryWatch.Readings {
     public double heapInUse() {
         MemoryUsage kept = old.map(MemoryPoolMXBean::getCollectionUsage).orElse(null);
         return kept == null || kept.getMax() <= 0 ? 0 : (double) kept.getUsed() / kept.getMax();
+    }
+
+    @Override
+    public long processors() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system
+                ? system.getProcessCpuTime()
+                : -1;
     }
 
     /** Gives back what is garbage: the heap shrinks with it. */

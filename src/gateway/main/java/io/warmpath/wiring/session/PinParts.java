@@ -21,11 +21,13 @@ import io.warmpath.session.pin.PinRefusals;
 import io.warmpath.upstream.EngineClient;
 import io.warmpath.wiring.fleet.FleetRuntime;
 import io.warmpath.wiring.index.StateParts;
+import io.warmpath.wiring.settings.SteadyMillis;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +63,7 @@ public final class PinParts implements AutoCloseable {
             calls = null;
             return;
         }
+        LongSupplier millis = SteadyMillis.ofMachine();
         PinLedger book =
                 new PinLedger(
                         new PinLedger.Options(
@@ -69,7 +72,7 @@ public final class PinParts implements AutoCloseable {
                                 config.tenantMax(),
                                 config.tenantTokens()),
                         kept(state),
-                        System::currentTimeMillis);
+                        millis);
         ledger = book;
         state.keep(NAME, book::version, () -> PinFile.write(book.content()));
         fleet.registry()
@@ -114,7 +117,7 @@ public final class PinParts implements AutoCloseable {
                         refusals,
                         metrics,
                         supports,
-                        System::currentTimeMillis,
+                        millis,
                         asking);
         metrics.bind(book);
     }

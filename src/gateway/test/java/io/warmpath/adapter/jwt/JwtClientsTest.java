@@ -52,6 +52,7 @@ class JwtClientsTest {
     private static PublicJsonWebKey next;
 
     private final AtomicLong seconds = new AtomicLong();
+    private final AtomicLong jumped = new AtomicLong(); // by the clock, in seconds
     private final AtomicInteger asked = new AtomicInteger();
     private List<JsonWebKey> published = List.of(rsa, ec);
     private boolean dead;
@@ -103,8 +104,8 @@ class JwtClientsTest {
                 keys,
                 new Budgets(10),
                 threads,
-                () -> START.plusSeconds(seconds.get()),
-                () -> 0);
+                () -> START.plusSeconds(seconds.get() + jumped.get()),
+                () -> TimeUnit.SECONDS.toNanos(seconds.get()));
     }
 
     private interface Change {
@@ -351,6 +352,21 @@ class JwtClientsTest {
                 assertInstanceOf(Caller.class, first).requests(),
                 callerAt(0, token).requests(),
                 "its budget goes on");
+    }
+
+    @Test
+    void a_clock_that_is_set_back_leaves_nobody_known_for_longer() throws Exception {
+        String token = token(c -> {});
+        assertInstanceOf(Caller.class, verdict(token));
+        jumped.set(-1);
+        assertInstanceOf(Caller.class, clients.check(token));
+        jumped.set(-Duration.ofDays(1).toSeconds());
+        seconds.addAndGet(61);
+        assertInstanceOf(Verdict.Later.class, clients.check(token), "looked at again");
+        jumped.set(0);
+        assertInstanceOf(Caller.class, verdict(token));
+        jumped.set(Duration.ofDays(1).toSeconds());
+        refused("expired", token);
     }
 
     private Caller callerAt(long second, String token) {
