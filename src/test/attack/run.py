@@ -20,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from stage import ROOT, Stage  # noqa: E402
 from suite import SKIPPED, Suite  # noqa: E402
 
-GROUPS = ("detectors", "framing", "targets", "http2", "bombs", "tls", "slow", "admin", "files", "stopping", "handoff", "bus", "names", "told")
+GROUPS = ("detectors", "framing", "targets", "http2", "bombs", "tls", "slow", "admin", "files", "stopping", "handoff", "bus", "names", "told", "picker")
 
 
 def main():

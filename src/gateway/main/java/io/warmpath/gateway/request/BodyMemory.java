@@ -19,6 +19,11 @@ public final class BodyMemory {
         this.limit = limit;
     }
 
+    /** Bytes that all together may take. */
+    public long limit() {
+        return limit;
+    }
+
     /** Bytes now. */
     public long held() {
         return held.get();
