@@ -185,14 +185,22 @@ class PickerLimitsTest {
     }
 
     @Test
-    void without_memory_whole_messages_are_still_read() throws Exception {
-        try (ProxyCall other = call();
+    void without_memory_what_runs_goes_on_and_what_begins_does_not() throws Exception {
+        try (ProxyCall running = call();
+                ProxyCall other = call();
                 ProxyCall call = call()) {
+            running.send(head(Modes.DUPLEX, "/upload"));
+            assertNotNull(running.answer().destination());
             gateway.inference.bodies().full(true);
             call.send(begun(1000, 10));
             assertEquals(RESOURCE_EXHAUSTED, call.status.get(10, TimeUnit.SECONDS));
             other.send(chat());
             assertEquals(503, other.answer().status());
+            byte[] piece = part("x".repeat(1000), false);
+            running.send(Arrays.copyOf(piece, 500));
+            await().until(() -> held() >= 490);
+            running.send(Arrays.copyOfRange(piece, 500, piece.length));
+            assertEquals(Kind.REQUEST_BODY, running.answer().kind());
             gateway.inference.bodies().full(false);
         }
         nothingIsKept();

@@ -52,6 +52,11 @@ final class GrpcCall implements GrpcFrames.Receiver {
             return 1;
         }
 
+        /** It is past its request, and goes on where the process has no memory for new ones. */
+        default boolean runs() {
+            return false;
+        }
+
         /** It was silent for longer, and the call goes on unless it is ended by this. */
         void silent();
     }
@@ -125,7 +130,7 @@ final class GrpcCall implements GrpcFrames.Receiver {
 
     @Override
     public boolean gathers(int bytes) {
-        return gathered.take(bytes);
+        return gathered.take(bytes, listener.runs());
     }
 
     @Override
@@ -154,7 +159,7 @@ final class GrpcCall implements GrpcFrames.Receiver {
         if (!response.writeQueueFull()) {
             return;
         }
-        if (!unsent.take(frame.length)) {
+        if (!unsent.take(frame.length, listener.runs())) {
             calls.meters.shed(Shed.MEMORY);
             ended = true;
             // An end would wait behind what is not taken.

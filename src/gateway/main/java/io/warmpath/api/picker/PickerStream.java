@@ -477,6 +477,11 @@ final class PickerStream
     }
 
     @Override
+    public boolean runs() {
+        return phase == Phase.SENT;
+    }
+
+    @Override
     public void silent() {
         if (phase == Phase.ANSWERED) {
             call.end(GrpcCall.OK, "");

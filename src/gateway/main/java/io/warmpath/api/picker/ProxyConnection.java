@@ -62,10 +62,11 @@ final class ProxyConnection {
         private long taken;
 
         /**
+         * @param runs the stream's request was sent to an engine
          * @return false: there is no room for so many bytes more
          */
-        boolean take(int bytes) {
-            if (held + bytes > memory.limit() / 2 || !reserved.take(bytes)) {
+        boolean take(int bytes, boolean runs) {
+            if (held + bytes > memory.limit() / 2 || !reserved.take(bytes, runs)) {
                 return false;
             }
             held += bytes;

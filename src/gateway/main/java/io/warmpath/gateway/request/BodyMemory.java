@@ -64,7 +64,12 @@ public final class BodyMemory {
          *     they are not counted then
          */
         public boolean take(int bytes) {
-            if (full) {
+            return take(bytes, false);
+        }
+
+        /** {@code runs}: for the answer of a request that runs, which shall end. */
+        public boolean take(int bytes, boolean runs) {
+            if (full && !runs) {
                 return false;
             }
             if (held.addAndGet(bytes) > limit) {
