@@ -22,7 +22,7 @@ from stage import ROOT, Stage  # noqa: E402
 from suite import SKIPPED, Suite  # noqa: E402
 
 GROUPS = ("detectors", "framing", "downgrade", "targets", "http2", "bombs", "memory", "tls", "slow", "admin", "pages", "tenants", "files", "stopping", "handoff", "bus", "jetstream",
-          "names", "told", "lmcache", "announced", "clock")
+          "names", "told", "lmcache", "announced", "picker", "clock")
 
 
 def main():

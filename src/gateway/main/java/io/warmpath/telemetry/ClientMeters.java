@@ -31,26 +31,43 @@ public final class ClientMeters {
                         "Files and sockets that could not be opened because the process has as many"
                                 + " open as it may")
                 .register(registry);
-        ClientConnections connections = limits.connections();
-        Gauge.builder("warmpath.client.connections", connections, ClientConnections::open)
-                .description("Clients' connections that are open")
+        connections(registry, "client", "Clients'", limits.connections());
+    }
+
+    /** Of the endpoint picker's port. */
+    public static void bindProxies(MeterRegistry registry, ClientLimits limits) {
+        connections(registry, "picker", "Proxies'", limits.connections());
+    }
+
+    private static void connections(
+            MeterRegistry registry, String part, String whose, ClientConnections connections) {
+        String name = "warmpath." + part;
+        Gauge.builder(name + ".connections", connections, ClientConnections::open)
+                .description(whose + " connections that are open")
                 .register(registry);
-        Gauge.builder("warmpath.client.connections.max", connections, ClientConnections::most)
-                .description("Clients' connections that may be open")
+        Gauge.builder(name + ".connections.max", connections, ClientConnections::most)
+                .description(whose + " connections that may be open")
                 .register(registry);
-        Map.of("displaced", connections.displaced(), "refused", connections.refused())
+        Map.of(
+                        "displaced", connections.displaced(),
+                        "refused", connections.refused(),
+                        "flooding", connections.flooding())
                 .forEach(
                         (how, count) ->
                                 FunctionCounter.builder(
-                                                "warmpath.client.connections.closed",
-                                                count,
-                                                LongAdder::sum)
+                                                name + ".connections.closed", count, LongAdder::sum)
                                         .description(
-                                                "Clients' connections closed because there were too"
+                                                whose
+                                                        + " connections closed because there were too"
                                                         + " many: without a request, for another one"
                                                         + " (displaced), or new while all others were"
-                                                        + " in use (refused)")
+                                                        + " in use (refused); or for floods of HTTP/2"
+                                                        + " frames that ask for nothing (flooding)")
                                         .tag("how", how)
                                         .register(registry));
+        FunctionCounter.builder(
+                        name + ".streams.refused", connections.refusedStreams(), LongAdder::sum)
+                .description("Streams of HTTP/2 beyond those that a connection may have")
+                .register(registry);
     }
 }

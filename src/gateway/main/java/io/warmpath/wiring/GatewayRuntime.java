@@ -201,6 +201,7 @@ final class GatewayRuntime implements AutoCloseable {
         picker =
                 PickerListener.of(
                         config,
+                        plan,
                         largestBody,
                         vertx,
                         meters,

@@ -41,6 +41,7 @@ class HttpServerSetup implements HttpServerOptionsCustomizer {
                 clients.bodyTimeout(),
                 clients.idleTimeout(),
                 OpenFiles.now().clients(clients.maxConnections()),
+                "warmpath.http.clients.max-connections",
                 System::nanoTime);
     }
 

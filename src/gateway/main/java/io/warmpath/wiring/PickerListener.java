@@ -1,25 +1,36 @@
 package io.warmpath.wiring;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.vertx.core.AbstractVerticle;
-import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.PemKeyCertOptions;
+import io.vertx.core.net.PemTrustOptions;
 import io.warmpath.api.Routes;
 import io.warmpath.api.picker.PickerMeters;
 import io.warmpath.api.picker.PickerOptions;
 import io.warmpath.api.picker.PickerServer;
 import io.warmpath.config.WarmpathConfig;
+import io.warmpath.config.http.ClientsConfig;
 import io.warmpath.config.http.PickerConfig;
+import io.warmpath.net.OwnLoops;
+import io.warmpath.net.server.ClientLimits;
 import io.warmpath.net.server.SelfSigned;
 import io.warmpath.net.server.ServerConnections;
+import io.warmpath.telemetry.ClientMeters;
 import io.warmpath.upstream.EngineClient;
+import io.warmpath.wiring.memory.MemoryPlan;
 import io.warmpath.wiring.settings.StartFailure;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -29,8 +40,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port on which proxies ask the endpoint picker, if there is one: a listener on each event
- * loop. {@link #start} and {@link #close} not on an event loop.
+ * The port on which proxies ask the endpoint picker, if there is one: a listener on each of its own
+ * event loops, so that whatever comes there holds up no client of the gateway. {@link #start} and
+ * {@link #close} not on an event loop.
  */
 final class PickerListener implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(PickerListener.class);
@@ -43,27 +55,45 @@ final class PickerListener implements AutoCloseable {
 
     private static final long START_SECONDS = 30;
 
+    /**
+     * A proxy has one for each of its threads, and one more for each 4,096 requests: sixteen
+     * proxies of 64 threads.
+     */
+    private static final int MOST_CONNECTIONS = 1024;
+
+    /** As long as Envoy itself keeps one: it should be the one that closes. */
+    private static final Duration IDLE = Duration.ofHours(1);
+
     private final PickerConfig config;
     private final String host;
     private final Vertx vertx;
+    private final ClientLimits limits;
     private final @Nullable PickerServer server;
-    private @Nullable String deployment;
+    private final List<HttpServer> listeners = new CopyOnWriteArrayList<>();
+    private @Nullable OwnLoops loops;
 
     private PickerListener(
-            PickerConfig config, String host, Vertx vertx, @Nullable PickerServer server) {
+            PickerConfig config,
+            String host,
+            Vertx vertx,
+            ClientLimits limits,
+            @Nullable PickerServer server) {
         this.config = config;
         this.host = host;
         this.vertx = vertx;
+        this.limits = limits;
         this.server = server;
     }
 
     /**
+     * @param plan how many streams there may be
      * @param largestBody of clients' requests, in bytes
      * @param keyed adds what engines want to be shown
      * @param notPicking why nobody should ask now; empty: ask
      */
     static PickerListener of(
             WarmpathConfig config,
+            MemoryPlan plan,
             long largestBody,
             Vertx vertx,
             MeterRegistry meters,
@@ -74,6 +104,8 @@ final class PickerListener implements AutoCloseable {
         if (picker.only()) {
             routes.onlyPicks();
         }
+        ClientsConfig clients = config.http().clients();
+        ClientLimits limits = limits(clients);
         PickerServer server =
                 port(picker) == 0
                         ? null
@@ -85,10 +117,26 @@ final class PickerListener implements AutoCloseable {
                                         largestBody,
                                         picker.fallbacks(),
                                         picker.testHeader(),
+                                        plan.streams(),
+                                        clients.bodyTimeout(),
                                         config.http().retryAfter()),
                                 keyed,
                                 notPicking);
-        return new PickerListener(picker, config.http().host(), vertx, server);
+        if (server != null) {
+            ClientMeters.bindProxies(meters, limits);
+        }
+        return new PickerListener(picker, config.http().host(), vertx, limits, server);
+    }
+
+    /** Of proxies: heads and bodies of requests are not theirs. */
+    static ClientLimits limits(ClientsConfig clients) {
+        return ClientLimits.of(
+                clients.headTimeout(),
+                clients.bodyTimeout(),
+                IDLE,
+                Math.min(MOST_CONNECTIONS, OpenFiles.now().clients(0)),
+                "",
+                System::nanoTime);
     }
 
     private static int port(PickerConfig config) {
@@ -104,16 +152,15 @@ final class PickerListener implements AutoCloseable {
             return;
         }
         HttpServerOptions options = options();
-        ServerConnections.leaveAlone(options.getPort());
-        int loops = Runtime.getRuntime().availableProcessors();
+        ServerConnections.proxies(options.getPort(), limits);
+        OwnLoops own =
+                new OwnLoops(vertx, "warmpath-picker-", Runtime.getRuntime().availableProcessors());
+        loops = own;
         try {
-            deployment =
-                    vertx.deployVerticle(
-                                    () -> new Listener(options, handler),
-                                    new DeploymentOptions().setInstances(loops))
-                            .toCompletionStage()
-                            .toCompletableFuture()
-                            .get(START_SECONDS, TimeUnit.SECONDS);
+            Future.all(own.contexts().stream().map(c -> listen(c, options, handler)).toList())
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(START_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw new StartFailure(
                     "cannot listen on "
@@ -134,6 +181,17 @@ final class PickerListener implements AutoCloseable {
                 host, options.getPort(), config.tls() ? "HTTP/2 in TLS" : "HTTP/2 in clear text");
     }
 
+    private Future<Void> listen(Context on, HttpServerOptions options, PickerServer handler) {
+        Promise<Void> listens = Promise.promise();
+        on.runOnContext(
+                v -> {
+                    HttpServer one = vertx.createHttpServer(options).requestHandler(handler);
+                    listeners.add(one);
+                    one.listen().<Void>mapEmpty().onComplete(listens);
+                });
+        return listens.future();
+    }
+
     private HttpServerOptions options() {
         HttpServerOptions options = PickerServer.options().setHost(host).setPort(port(config));
         if (config.certFile().isPresent() != config.keyFile().isPresent()) {
@@ -141,7 +199,20 @@ final class PickerListener implements AutoCloseable {
                     "the endpoint picker's TLS needs both: warmpath.picker.cert-file and key-file.");
         }
         if (config.tls()) {
-            options.setSsl(true).setUseAlpn(true).setKeyCertOptions(certificate());
+            options.setSsl(true)
+                    .setUseAlpn(true)
+                    .setAlpnVersions(List.of(HttpVersion.HTTP_2))
+                    .setKeyCertOptions(certificate());
+        }
+        if (config.clientCaFile().isPresent()) {
+            if (!config.tls()) {
+                throw new StartFailure(
+                        "warmpath.picker.client-ca-file asks proxies for certificates, which there"
+                                + " are in TLS only: leave out --no-endpoint-picker-tls.");
+            }
+            options.setClientAuth(ClientAuth.REQUIRED)
+                    .setTrustOptions(
+                            new PemTrustOptions().addCertPath(config.clientCaFile().get()));
         }
         return options;
     }
@@ -160,27 +231,11 @@ final class PickerListener implements AutoCloseable {
 
     @Override
     public void close() {
-        String open = deployment;
-        if (open != null) {
-            deployment = null;
-            vertx.undeploy(open);
-        }
-    }
-
-    /** One event loop's. */
-    private static final class Listener extends AbstractVerticle {
-        private final HttpServerOptions options;
-        private final PickerServer handler;
-
-        Listener(HttpServerOptions options, PickerServer handler) {
-            this.options = options;
-            this.handler = handler;
-        }
-
-        @Override
-        public void start(Promise<Void> started) {
-            HttpServer server = vertx.createHttpServer(options).requestHandler(handler);
-            server.listen().<Void>mapEmpty().onComplete(started);
+        OwnLoops own = loops;
+        if (own != null) {
+            loops = null;
+            Future.join(listeners.stream().map(HttpServer::close).toList())
+                    .onComplete(v -> own.close());
         }
     }
 }

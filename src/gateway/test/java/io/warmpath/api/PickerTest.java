@@ -67,6 +67,8 @@ class PickerTest {
                                 MOST_BODY,
                                 FALLBACKS,
                                 true,
+                                1000,
+                                Duration.ofSeconds(20),
                                 Duration.ofSeconds(3)),
                         engines -> engines,
                         () -> gateway.warm ? "" : "warming up");

@@ -5,15 +5,18 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
 import io.warmpath.api.extproc.GrpcFrames;
 import io.warmpath.api.extproc.ProxyMessages;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** One gRPC call of a proxy to the picker, over HTTP/2 in clear text. From the test's thread. */
 final class ProxyCall implements AutoCloseable {
@@ -21,6 +24,7 @@ final class ProxyCall implements AutoCloseable {
     private static final long SECONDS = 10;
 
     private final HttpClientRequest request;
+    private volatile @Nullable HttpClientResponse response;
     private final BlockingQueue<ProxyMessages.Answer> answers = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> raw = new LinkedBlockingQueue<>();
 
@@ -71,6 +75,7 @@ final class ProxyCall implements AutoCloseable {
         request.response()
                 .onSuccess(
                         response -> {
+                            this.response = response;
                             response.exceptionHandler(e -> status.complete(-1));
                             response.handler(
                                     bytes -> {
@@ -109,6 +114,11 @@ final class ProxyCall implements AutoCloseable {
 
     boolean isSilent() {
         return answers.isEmpty();
+    }
+
+    /** Answers are left where they are. */
+    void takesNothing() {
+        Objects.requireNonNull(response).pause();
     }
 
     /** No more requests. */

@@ -80,6 +80,7 @@ class RequestCostTest {
                         Duration.ofSeconds(20),
                         Duration.ofSeconds(75),
                         1_000,
+                        "",
                         System::nanoTime));
         // Streams are kept for going on elsewhere, as by default.
         gateway =

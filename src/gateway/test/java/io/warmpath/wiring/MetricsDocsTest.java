@@ -186,6 +186,8 @@ class MetricsDocsTest {
             ClientMeters.bind(
                     registry, HttpServerSetup.limits(TestConfig.of(Map.of()).http().clients()));
             new PickerMeters(registry);
+            ClientMeters.bindProxies(
+                    registry, PickerListener.limits(TestConfig.of(Map.of()).http().clients()));
             new MemoryParts(PLAN, full -> {}, registry).close();
             StateMeters.bind(registry, new SnapshotCounters());
             new PinMetrics(registry)

@@ -77,10 +77,17 @@ public record ProcessingRequest(
     private static final int METADATA = 8;
     private static final int MODES = 11;
 
+    /** Envoy's own bound is 60 KiB unless it is set higher. */
+    private static final int MOST_HEADERS = 64 << 10;
+
+    /** With what is told beside them: the endpoints of a pool, 22 bytes each. */
+    private static final int MOST_HEAD = 256 << 10;
+
     /** Values in values, in metadata; a real one has two. */
     private static final int DEEPEST = 16;
 
     /**
+     * @throws HeadTooLargeException it is about headers, which are too long
      * @throws WireFormatException the bytes are no such message
      */
     public static ProcessingRequest read(byte[] b, int from, int length) {
@@ -106,6 +113,8 @@ public record ProcessingRequest(
         if (kind.isBody()) {
             return body(kind, about, b, modes);
         }
+        within(about.left(), MOST_HEADERS);
+        within(length, MOST_HEAD);
         Metadata told = metadata == null ? Metadata.NONE : Metadata.read(metadata);
         HeaderList headers = new HeaderList();
         boolean end = false;
@@ -118,6 +127,12 @@ public record ProcessingRequest(
         }
         return new ProcessingRequest(
                 kind, headers, NOTHING, 0, 0, end, modes, told.subset, told.served);
+    }
+
+    private static void within(int bytes, int most) {
+        if (bytes > most) {
+            throw new HeadTooLargeException(bytes, most);
+        }
     }
 
     private static final HeaderList NO_HEADERS = new HeaderList();

@@ -62,6 +62,11 @@ final class ProtoReader {
         return (int) (tag >>> 3);
     }
 
+    /** Bytes that were not read yet. */
+    int left() {
+        return end - at;
+    }
+
     private void skip(int bytes) {
         if (bytes > end - at) {
             throw new WireFormatException("the message ends within a field");

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * What has come of a request's body, in memory that all bodies share. On the request's event loop.
  */
 final class ArrivedBody {
-    private static final int FIRST_BYTES = 16 << 10;
     private static final byte[] NOTHING = {};
 
     private final BodyMemory.Reservation memory;
@@ -32,13 +31,12 @@ final class ArrivedBody {
      */
     boolean add(ProcessingRequest news) {
         int more = news.length();
-        if (!memory.take(more)) {
-            return false;
-        }
         if (bytes.length - length < more) {
-            bytes =
-                    Arrays.copyOf(
-                            bytes, Math.max(length + more, Math.max(2 * length, FIRST_BYTES)));
+            int size = Math.max(length + more, 2 * length);
+            if (!memory.take(size - bytes.length)) {
+                return false;
+            }
+            bytes = Arrays.copyOf(bytes, size);
         }
         System.arraycopy(news.array(), news.from(), bytes, length, more);
         length += more;

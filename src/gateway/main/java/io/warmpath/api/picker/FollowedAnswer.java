@@ -4,6 +4,7 @@ import io.warmpath.api.extproc.ProcessingRequest;
 import io.warmpath.api.extproc.ProcessingRequest.Kind;
 import io.warmpath.api.extproc.ProcessingRequest.Modes;
 import io.warmpath.api.extproc.ProcessingResponse;
+import io.warmpath.api.extproc.WireFormatException;
 import io.warmpath.net.HeaderList;
 import java.util.List;
 import org.jboss.logging.Logger;
@@ -68,6 +69,11 @@ final class FollowedAnswer {
         engine = null;
     }
 
+    /** The proxy has told of an answer, its own or the engine's. */
+    boolean isSeen() {
+        return seen;
+    }
+
     boolean hasBegun() {
         return begun;
     }
@@ -108,12 +114,20 @@ final class FollowedAnswer {
         }
     }
 
+    private static int status(String told) {
+        try {
+            return Integer.parseInt(told);
+        } catch (NumberFormatException e) {
+            throw new WireFormatException("a status that is no number");
+        }
+    }
+
     private HeaderList answer(ProcessingRequest news) {
         HeaderList answer = new HeaderList();
         for (int i = 0; i < news.headers().size(); i++) {
             String name = news.headers().name(i);
             if (name.equals(":status")) {
-                status = Integer.parseInt(news.headers().value(i));
+                status = status(news.headers().value(i));
             } else if (!name.startsWith(":")) {
                 answer.add(name, news.headers().value(i));
             }

@@ -25,9 +25,20 @@ public final class PickerMeters {
         CANCELLED
     }
 
+    /** Why a stream was ended that asked too much. */
+    enum Shed {
+        /** More than all proxies may have together. */
+        STREAMS,
+        /** No room for a message that is not whole, or for answers that are not taken. */
+        MEMORY,
+        /** Nothing came, though it was the proxy's turn. */
+        SILENT
+    }
+
     private final AtomicInteger streams = new AtomicInteger();
     private final EnumCounters<Outcome> outcomes;
     private final EnumCounters<ProcessingRequest.Kind> messages;
+    private final EnumCounters<Shed> shed;
     private final Timer bodyWait;
     private final Timer decide;
     final Counter servedElsewhere;
@@ -53,6 +64,14 @@ public final class PickerMeters {
                         "kind",
                         "warmpath.picker.messages",
                         "Messages of proxies to the endpoint picker");
+        shed =
+                new EnumCounters<>(
+                        registry,
+                        Shed.class,
+                        "why",
+                        "warmpath.picker.shed",
+                        "Streams of proxies that were ended: too many, no memory for what waits, or"
+                                + " silent when it was their turn");
         bodyWait =
                 Timer.builder("warmpath.picker.body.wait")
                         .description("From a request's headers until its whole body is there")
@@ -93,6 +112,10 @@ public final class PickerMeters {
 
     void outcome(Outcome outcome) {
         outcomes.count(outcome);
+    }
+
+    void shed(Shed why) {
+        shed.count(why);
     }
 
     void bodyWaited(long nanos) {

@@ -24,6 +24,14 @@ public final class PickerServer implements Handler<HttpServerRequest> {
 
     private static final int CONNECTION_WINDOW = 64 << 20;
 
+    /**
+     * Of one connection. A proxy has one for each of its threads, with a stream for each request
+     * that is under way; Envoy opens another one where these are not enough. Its own bound on
+     * requests to a service is 1,024 over all threads, and 40,000 as the picker's page sets it: ten
+     * threads' worth of this.
+     */
+    static final int MOST_STREAMS = 4096;
+
     /** Services of a process that is there, whatever it can do. */
     private static final Set<String> ALIVE = Set.of("liveness");
 
@@ -36,6 +44,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
     private final Unlearnt unlearnt;
     private final Supplier<String> notReady;
     private final RawRequests running;
+    private final Calls calls;
 
     /**
      * @param notReady why nobody should ask now; empty: ask
@@ -47,6 +56,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
         this.unlearnt = new Unlearnt(parts.fleet(), parts.random());
         this.notReady = notReady;
         this.running = running;
+        this.calls = new Calls(parts);
     }
 
     /**
@@ -57,11 +67,11 @@ public final class PickerServer implements Handler<HttpServerRequest> {
         return new HttpServerOptions()
                 .setHttp2ClearTextEnabled(true)
                 .setHttp2ConnectionWindowSize(CONNECTION_WINDOW)
-                .setHttp2RstFloodMaxRstFramePerWindow(Integer.MAX_VALUE)
+                .setHttp2RstFloodMaxRstFramePerWindow(Integer.MAX_VALUE) // see FrameGuard
                 .setIdleTimeout(0)
                 .setInitialSettings(
                         new Http2Settings()
-                                .setMaxConcurrentStreams(Integer.MAX_VALUE)
+                                .setMaxConcurrentStreams(MOST_STREAMS)
                                 .setInitialWindowSize(STREAM_WINDOW)
                                 .setHeaderTableSize(4096)
                                 .setMaxHeaderListSize(64 << 10)
@@ -70,10 +80,19 @@ public final class PickerServer implements Handler<HttpServerRequest> {
 
     @Override
     public void handle(HttpServerRequest request) {
+        if (calls.areTooMany()) {
+            parts.meters().shed(PickerMeters.Shed.STREAMS);
+            new Refused(
+                    request,
+                    GrpcCall.RESOURCE_EXHAUSTED,
+                    "as many streams are open as this picker has memory for: add another, or"
+                            + " memory");
+            return;
+        }
         switch (request.path()) {
-            case PROCESS -> new PickerStream(parts, endpoints, unlearnt, running, request);
+            case PROCESS -> new PickerStream(parts, endpoints, unlearnt, running, calls, request);
             case CHECK -> new Check(request);
-            default -> new Unknown(request);
+            default -> new Refused(request, GrpcCall.UNIMPLEMENTED, "no such method");
         }
     }
 
@@ -87,7 +106,7 @@ public final class PickerServer implements Handler<HttpServerRequest> {
         private final GrpcCall call;
 
         Check(HttpServerRequest request) {
-            call = new GrpcCall(request, MOST_HEALTH_BYTES, this);
+            call = new GrpcCall(request, calls, MOST_HEALTH_BYTES, this);
         }
 
         @Override
@@ -105,22 +124,31 @@ public final class PickerServer implements Handler<HttpServerRequest> {
         public void over() {
             // It was answered with its one message.
         }
+
+        @Override
+        public void silent() {
+            call.end(GrpcCall.DEADLINE_EXCEEDED, "no question came");
+        }
     }
 
-    /** A call of another method. */
-    private static final class Unknown implements GrpcCall.Listener {
-        Unknown(HttpServerRequest request) {
-            new GrpcCall(request, MOST_HEALTH_BYTES, this)
-                    .end(GrpcCall.UNIMPLEMENTED, "no such method");
+    /** A call that is answered by what it is. */
+    private final class Refused implements GrpcCall.Listener {
+        Refused(HttpServerRequest request, int status, String why) {
+            new GrpcCall(request, calls, MOST_HEALTH_BYTES, this).end(status, why);
         }
 
         @Override
         public void message(byte[] b, int from, int length) {
-            // It was answered by its name.
+            // It was answered.
         }
 
         @Override
         public void over() {
+            // As above.
+        }
+
+        @Override
+        public void silent() {
             // As above.
         }
     }

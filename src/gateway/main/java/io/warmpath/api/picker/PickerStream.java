@@ -12,6 +12,7 @@ import io.warmpath.api.connection.Refusals;
 import io.warmpath.api.error.ErrorMapper;
 import io.warmpath.api.error.InvalidRequest;
 import io.warmpath.api.extproc.BodyMode;
+import io.warmpath.api.extproc.HeadTooLargeException;
 import io.warmpath.api.extproc.ProcessingRequest;
 import io.warmpath.api.extproc.ProcessingRequest.Kind;
 import io.warmpath.api.extproc.ProcessingRequest.Modes;
@@ -23,6 +24,7 @@ import io.warmpath.api.request.RequestParser;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fault.GatewayException;
 import io.warmpath.gateway.answer.Answer;
+import io.warmpath.gateway.request.BodyMemory;
 import io.warmpath.gateway.request.Sender;
 import io.warmpath.net.HeaderList;
 import io.warmpath.net.HeapBytes;
@@ -72,6 +74,14 @@ final class PickerStream
 
     private static final int TOO_MANY_REQUESTS = 429;
 
+    /**
+     * A header's two texts and its places in lists, on the heap; a name of an endpoint likewise.
+     */
+    private static final int HEADER_BYTES = 128;
+
+    /** A client may take its time while the proxy gathers its body: five minutes, by default. */
+    private static final int SPANS_OF_BUFFERING = 15;
+
     private enum Phase {
         ARRIVING,
         DECIDING,
@@ -85,6 +95,7 @@ final class PickerStream
     private final RawRequests running;
     private final GrpcCall call;
     private final ArrivedBody body;
+    private final BodyMemory.Reservation told; // for the head
     private final FollowedAnswer followed;
     private final boolean counted;
 
@@ -120,16 +131,18 @@ final class PickerStream
             Endpoints endpoints,
             Unlearnt unlearnt,
             RawRequests running,
+            Calls calls,
             HttpServerRequest request) {
         this.parts = parts;
         this.endpoints = endpoints;
         this.unlearnt = unlearnt;
         this.running = running;
         this.body = new ArrivedBody(parts.bodies().reserve());
+        this.told = parts.bodies().reserve();
         this.since = parts.nanoTime().getAsLong();
         counted = running.enter();
         parts.meters().opened();
-        this.call = new GrpcCall(request, parts.options().messageBytes(), this);
+        this.call = new GrpcCall(request, calls, parts.options().messageBytes(), this);
         this.followed = new FollowedAnswer(parts, endpoints, call, this);
     }
 
@@ -138,6 +151,14 @@ final class PickerStream
         ProcessingRequest news;
         try {
             news = ProcessingRequest.read(b, from, length);
+        } catch (HeadTooLargeException e) {
+            if (known || phase != Phase.ARRIVING) {
+                throw e;
+            }
+            known = true;
+            ended = true;
+            reject(new GatewayError.NotHttp(431, "The request's headers are too long together."));
+            return;
         } catch (WireFormatException e) {
             parts.meters().malformed.increment();
             throw e;
@@ -148,13 +169,16 @@ final class PickerStream
         }
         try {
             switch (news.kind()) {
-                case REQUEST_HEADERS -> head(news);
+                case REQUEST_HEADERS -> head(news, length);
                 case REQUEST_BODY -> body(news);
                 case REQUEST_TRAILERS -> trailers();
                 case RESPONSE_HEADERS -> followed.head(news);
                 case RESPONSE_BODY -> followed.body(news, modes);
                 case RESPONSE_TRAILERS -> followed.trailers();
             }
+        } catch (WireFormatException e) {
+            parts.meters().malformed.increment();
+            throw e;
         } catch (RuntimeException e) {
             LOG.errorf(e, "request %s of a proxy failed by a bug in the gateway", requestId);
             reject(new GatewayError.Internal(requestId));
@@ -163,11 +187,21 @@ final class PickerStream
 
     // ---- the request
 
-    private void head(ProcessingRequest news) {
+    /** {@code bytes}: of the message. */
+    private void head(ProcessingRequest news, int bytes) {
         if (known) {
             return;
         }
         known = true;
+        subset = news.subset();
+        int texts = news.headers().size() + (subset == null ? 0 : subset.size());
+        if (!told.take(bytes + HEADER_BYTES * texts)) {
+            ended = true;
+            subset = null;
+            parts.metrics().noMemory();
+            reject(BodyReceiver.noRoom(parts.options().retryAfter()));
+            return;
+        }
         since = parts.nanoTime().getAsLong();
         head = new RequestHead(news.headers());
         requestId = parts.ids().of(head.headers());
@@ -177,7 +211,6 @@ final class PickerStream
                 !ended && modes.request().isWhole() && head.isPost()
                         ? InferencePath.find(head.path())
                         : null;
-        subset = news.subset();
         String selected = head.headers().get(SELECT);
         if (parts.options().testHeaders() && selected != null) {
             subset = Arrays.stream(selected.split(",", -1)).map(String::strip).toList();
@@ -435,8 +468,35 @@ final class PickerStream
     }
 
     @Override
+    public int patience() {
+        boolean owes = phase == Phase.ARRIVING && !ended;
+        if (phase == Phase.ANSWERED || (owes && (!known || modes.request().isDuplex()))) {
+            return 1;
+        }
+        return owes && headersAnswered ? SPANS_OF_BUFFERING : 0;
+    }
+
+    @Override
+    public boolean runs() {
+        return phase == Phase.SENT;
+    }
+
+    @Override
+    public void silent() {
+        if (phase == Phase.ANSWERED) {
+            call.end(GrpcCall.OK, "");
+        } else if (known) {
+            reject(new GatewayError.BodyTooSlow(parts.options().span()));
+        } else {
+            call.end(GrpcCall.DEADLINE_EXCEEDED, "no request was told of");
+        }
+    }
+
+    @Override
     public void over() {
+        call.left(phase != Phase.ANSWERED && !followed.isSeen());
         body.free();
+        told.free();
         if (followed.hasBegun() && modes.response() == BodyMode.NONE) {
             followed.end(); // the proxy tells no more than the head
         } else {

@@ -51,6 +51,13 @@ public interface PickerConfig {
             unit = "path")
     Optional<String> keyFile();
 
+    @Setting(
+            doc =
+                    "PEM file of the authorities that sign proxies' certificates. With it every proxy"
+                            + " must show one, and every checker of health.",
+            unit = "path")
+    Optional<String> clientCaFile();
+
     @WithDefault("62000")
     @WithConverter(ByteSize.Reader.class)
     @Setting(

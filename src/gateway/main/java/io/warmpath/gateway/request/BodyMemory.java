@@ -19,6 +19,11 @@ public final class BodyMemory {
         this.limit = limit;
     }
 
+    /** Bytes that all together may take. */
+    public long limit() {
+        return limit;
+    }
+
     /** Bytes now. */
     public long held() {
         return held.get();
@@ -70,7 +75,12 @@ public final class BodyMemory {
          *     they are not counted then
          */
         public boolean take(int bytes) {
-            if (full) {
+            return take(bytes, false);
+        }
+
+        /** {@code runs}: for the answer of a request that runs, which shall end. */
+        public boolean take(int bytes, boolean runs) {
+            if (full && !runs) {
                 return false;
             }
             if (held.addAndGet(bytes) > limit) {

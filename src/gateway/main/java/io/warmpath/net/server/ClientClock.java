@@ -200,6 +200,15 @@ final class ClientClock extends Deadlines.Entry {
         }
     }
 
+    /** No stream of HTTP/2 is open: another client may take its place. */
+    void nothingRuns() {
+        ClientConnections.Idle others = idle;
+        if (others != null && !isIdle) {
+            idleSince = limits.nanoTime().getAsLong();
+            others.add(this);
+        }
+    }
+
     private void isIdle(ClientConnections.Idle others) {
         idleSince = waitingSince;
         others.add(this);

@@ -9,7 +9,7 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many connections clients may have open together.
+ * How many connections the clients of a port may have open together.
  *
  * <p>The one beyond that many takes the place of the one of its event loop that has been without a
  * request for longest: whoever opens connections and leaves them does not keep others out, probes
@@ -30,15 +30,22 @@ public final class ClientConnections {
     private static final int ROOM = 8;
 
     private final int most;
+    private final String setting;
     private final AtomicInteger open = new AtomicInteger(); // a count; orders nothing else
     private final LongAdder displaced = new LongAdder();
     private final LongAdder refused = new LongAdder();
+    private final LongAdder flooding = new LongAdder();
+    private final LongAdder refusedStreams = new LongAdder();
     private final Map<EventLoop, Idle> loops = new ConcurrentHashMap<>();
     private volatile boolean warned; // since they were last well below
 
-    /** {@code most}: from 1 on. */
-    public ClientConnections(int most) {
+    /**
+     * @param most from 1 on
+     * @param setting that says so, for the log; empty: there is none
+     */
+    ClientConnections(int most, String setting) {
         this.most = most;
+        this.setting = setting.isEmpty() ? "" : " (" + setting + ")";
     }
 
     public int most() {
@@ -60,6 +67,16 @@ public final class ClientConnections {
         return refused;
     }
 
+    /** Closed for frames of HTTP/2 that ask for nothing. */
+    public LongAdder flooding() {
+        return flooding;
+    }
+
+    /** Streams of HTTP/2 beyond those that a connection may have. */
+    public LongAdder refusedStreams() {
+        return refusedStreams;
+    }
+
     /** Of the calling event loop. */
     Idle idle(EventLoop loop) {
         Idle known = loops.get(loop);
@@ -74,10 +91,9 @@ public final class ClientConnections {
         if (!warned) {
             warned = true;
             LOG.warnf(
-                    "Clients have %d connections open, as many as they may"
-                            + " (warmpath.http.clients.max-connections): new ones take the place of"
-                            + " those without a request, or are closed",
-                    most);
+                    "%d connections are open on one port, as many as may be%s: new ones take the"
+                            + " place of those without a request, or are closed",
+                    most, setting);
         }
         ClientClock longest = idle.first();
         if (longest == null) {

@@ -28,9 +28,19 @@ public record ClientLimits(
         ClientConnections connections) {
     private static final int LEAST_BYTES_PER_SECOND = 500;
 
-    /** Of no client yet. {@code most}: connections together. */
+    /**
+     * Of no client yet.
+     *
+     * @param most connections together
+     * @param setting that says so; empty: there is none
+     */
     public static ClientLimits of(
-            Duration head, Duration body, Duration idle, int most, LongSupplier nanoTime) {
+            Duration head,
+            Duration body,
+            Duration idle,
+            int most,
+            String setting,
+            LongSupplier nanoTime) {
         Duration shorter = head.compareTo(body) < 0 ? head : body;
         return new ClientLimits(
                 head.toNanos(),
@@ -41,7 +51,7 @@ public record ClientLimits(
                 new LongAdder(),
                 new LongAdder(),
                 new LongAdder(),
-                new ClientConnections(most));
+                new ClientConnections(most, setting));
     }
 
     /** What a body must bring in one span. */

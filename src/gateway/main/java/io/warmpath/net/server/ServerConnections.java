@@ -6,12 +6,13 @@ import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ServerChannel;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.vertx.core.Handler;
 import io.vertx.core.http.HttpServerRequest;
 import io.warmpath.net.FileShortage;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +36,8 @@ public final class ServerConnections extends ChannelInitializerExtension {
 
     private static final OpenClients OPEN = new OpenClients();
 
-    /** Ports of listeners whose other sides are no clients. */
-    private static final Set<Integer> LEFT_ALONE = ConcurrentHashMap.newKeySet();
+    /** Ports of listeners whose other sides are no clients, and speak HTTP/2 alone. */
+    private static final Map<Integer, ClientLimits> PROXIES = new ConcurrentHashMap<>();
 
     /** Lets Netty look for extensions, unless somebody has said how it shall. */
     public static void enable() {
@@ -60,12 +61,9 @@ public final class ServerConnections extends ChannelInitializerExtension {
         refuse = answer;
     }
 
-    /**
-     * Connections to this port are not clients': they have no limits of their own, and what they
-     * speak is not looked at. Before its listener is there.
-     */
-    public static void leaveAlone(int port) {
-        LEFT_ALONE.add(port);
+    /** Connections to this port are not clients', and speak HTTP/2 alone. Before it is open. */
+    public static void proxies(int port, ClientLimits limits) {
+        PROXIES.put(port, limits);
     }
 
     /**
@@ -76,12 +74,14 @@ public final class ServerConnections extends ChannelInitializerExtension {
      * @param gone once all have gone, or have been quiet; on any thread
      */
     public static void letGo(Duration quiet, Runnable gone) {
-        OPEN.letGo(ServerConnections::isLeftAlone, quiet, gone);
+        OPEN.letGo(channel -> proxies(channel) != null, quiet, gone);
     }
 
-    private static boolean isLeftAlone(Channel channel) {
+    /** Null: its other side is a client. */
+    private static @Nullable ClientLimits proxies(Channel channel) {
         return channel.localAddress() instanceof InetSocketAddress at
-                && LEFT_ALONE.contains(at.getPort());
+                ? PROXIES.get(at.getPort())
+                : null;
     }
 
     @Override
@@ -119,18 +119,44 @@ public final class ServerConnections extends ChannelInitializerExtension {
 
     @Override
     public void postInitializeServerChildChannel(Channel channel) {
-        if (isLeftAlone(channel)) {
-            return;
+        ClientLimits proxies = proxies(channel);
+        ClientLimits limits = proxies != null ? proxies : current;
+        if (proxies == null) {
+            OPEN.connected(channel);
         }
-        OPEN.connected(channel);
-        ClientLimits limits = current;
         if (limits != null) {
             ClientClock clock = new ClientClock(limits, channel);
             channel.attr(ClientClock.KEY).set(clock);
             channel.pipeline().addFirst(clock.new Bytes());
         }
+        if (proxies != null) {
+            channel.pipeline().addFirst(new Proxies(proxies));
+            return;
+        }
         ClientReads.into(channel);
         channel.pipeline().addFirst(new FirstRead()); // so that the clock knows whether it is TLS
+    }
+
+    /**
+     * Puts the guard between TLS, if there is any, and the codec, which are there by the first
+     * read.
+     */
+    private static final class Proxies extends ChannelInboundHandlerAdapter {
+        private final ClientLimits limits;
+
+        Proxies(ClientLimits limits) {
+            this.limits = limits;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            FrameGuard guard = new FrameGuard(limits, true);
+            if (!ServerPipeline.behindTls(ctx.pipeline(), guard)) {
+                ctx.pipeline().addAfter(ctx.name(), null, guard);
+            }
+            ctx.fireChannelRead(message);
+            ctx.pipeline().remove(this);
+        }
     }
 
     /**
@@ -164,6 +190,10 @@ public final class ServerConnections extends ChannelInitializerExtension {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             ServerPipeline.harden(ctx.pipeline(), refuse);
+            ClientLimits limits = current;
+            if (limits != null && ctx.pipeline().get(Http2ConnectionHandler.class) != null) {
+                ctx.pipeline().addAfter(ctx.name(), null, new FrameGuard(limits, false));
+            }
             ctx.fireChannelRead(message);
             ctx.pipeline().remove(this);
         }

@@ -133,15 +133,19 @@ public final class ServerPipeline {
         }
     }
 
-    /** {@code handler}: sees what comes out of TLS; nothing where there is none. */
-    static void behindTls(ChannelPipeline pipeline, ChannelHandler handler) {
+    /**
+     * @param handler sees what comes out of TLS
+     * @return false: there is none
+     */
+    static boolean behindTls(ChannelPipeline pipeline, ChannelHandler handler) {
         for (Map.Entry<String, ChannelHandler> known : pipeline) {
             if (known.getValue() instanceof SslHandler
                     || known.getValue() instanceof AbstractSniHandler<?>) {
                 pipeline.addAfter(known.getKey(), null, handler);
-                return;
+                return true;
             }
         }
+        return false;
     }
 
     private static HttpServerOptions options(MethodHandle of, Http1xServerConnection connection) {
@@ -176,7 +180,7 @@ public final class ServerPipeline {
     /**
      * @return null when the connection is not one of Vert.x' own
      */
-    static @Nullable Channel channel(HttpConnection of) {
+    public static @Nullable Channel channel(HttpConnection of) {
         return of instanceof ConnectionBase connection ? connection.channel() : null;
     }
 

@@ -39,6 +39,13 @@ public record MemoryPlan(long limit, long heap) {
 
     private static final int SHARE = 8;
 
+    /**
+     * Of a proxy, while it is open: with what the server itself keeps for it, three times 8 KiB.
+     */
+    private static final int STREAM_BYTES = 24 << 10;
+
+    private static final int LEAST_STREAMS = 1024;
+
     /** As configured, for the heap that there is. */
     public static MemoryPlan of(MemoryConfig config) {
         long limit = config.limit().bytes();
@@ -99,6 +106,11 @@ public record MemoryPlan(long limit, long heap) {
     /** For messages that have begun to arrive at one kind of socket, over all its connections. */
     public long messages() {
         return heap / LARGEST_BODY_SHARE;
+    }
+
+    /** Streams that proxies may have open together: 43,690 for a heap of 1 GiB. */
+    public int streams() {
+        return Math.clamp(heap / STREAM_BYTES, LEAST_STREAMS, Integer.MAX_VALUE);
     }
 
     /** What one body may have. {@code wanted}: as configured. */

@@ -41,7 +41,8 @@ class ClientClockTest {
     private static final Duration IDLE = Duration.ofMillis(1200);
 
     private final Vertx vertx = Vertx.vertx();
-    private final ClientLimits limits = ClientLimits.of(HEAD, BODY, IDLE, 500, System::nanoTime);
+    private final ClientLimits limits =
+            ClientLimits.of(HEAD, BODY, IDLE, 500, "", System::nanoTime);
     private final AtomicReference<HttpServerRequest> held = new AtomicReference<>();
     private final AtomicReference<Context> loop = new AtomicReference<>();
     private ClientSockets clients;

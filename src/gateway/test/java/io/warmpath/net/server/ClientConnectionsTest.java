@@ -28,7 +28,8 @@ class ClientConnectionsTest {
     private static final int MOST = 3;
 
     private final Vertx vertx = Vertx.vertx();
-    private final ClientLimits limits = ClientLimits.of(LONG, LONG, LONG, MOST, System::nanoTime);
+    private final ClientLimits limits =
+            ClientLimits.of(LONG, LONG, LONG, MOST, "", System::nanoTime);
     private final Queue<HttpServerRequest> held = new ConcurrentLinkedQueue<>();
     private ClientSockets clients;
 
