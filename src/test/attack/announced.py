@@ -12,6 +12,7 @@ from naive import Naive
 from suite import Attack, expect, until
 
 NAME = "what engines announce"
+HOLDS = "lengths, ranks, lists, lines and polled events without end, packed streams: nothing is allocated for them, others are served"
 MIB = 1 << 20
 GROWTH = 320  # MiB: gathered answers may have 128 MiB together, and twice that while their memory grows
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

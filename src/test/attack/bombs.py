@@ -13,6 +13,7 @@ from stage import ROOT
 from suite import Attack, expect
 
 NAME = "bombs"
+HOLDS = "packed, deep and wide bodies, escapes, numbers and parts are refused or answered in time, and others are served meanwhile"
 PATHS = ("/v1/chat/completions", "/v1/messages", "/v1/completions", "/v1/responses", "/tokenize")
 PACKED = gzip.compress(b"a" * (100 << 20))
 DEEP = 100_000

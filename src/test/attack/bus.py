@@ -13,6 +13,7 @@ from stage import ROOT, free_port
 from suite import Attack, Broken, Skipped, expect, until
 
 NAME = "NATS"
+HOLDS = "garbage is stepped over, records make no worker that may be none; chats go on without the server, without rights, and before a server that is none"
 SMOKE = False
 PREFIX = "namespace-warmpath-component-backend"
 DOTTED = "namespace.warmpath.component.backend"

@@ -12,6 +12,7 @@ from stage import ROOT
 from suite import Attack, Skipped, expect, until
 
 NAME = "a clock that jumps"
+HOLDS = "the machine's clock a day ahead or back: chats, workers, limits, keys and pins go on as before"
 SMOKE = False
 DAY = 86_400
 LIMITED = "sk-" + "c" * 60

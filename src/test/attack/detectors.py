@@ -8,6 +8,7 @@ from suite import Attack, until
 from watch import Watched
 
 NAME = "detectors"
+HOLDS = "a process that leaks, grows, stalls, ends or writes a stack trace is noticed"
 
 
 def goes_wrong(path):

@@ -11,6 +11,7 @@ from naive_frames import NaiveFrames
 from suite import Attack, expect
 
 NAME = "smuggling over TLS and HTTP/2"
+HOLDS = "HTTP/1.1 in TLS is read as in clear text; heads of HTTP/2 with line ends, codings, lengths that differ, two hosts or connection headers are refused, and engines see one request or none"
 BODY = wire.chat_body("downgraded")
 INNER = "POST /v1/chat/completions HTTP/1.1\r\nHost: smuggled\r\nContent-Length: 2\r\n\r\n{}"
 

@@ -10,6 +10,7 @@ from stage import free_port
 from suite import Attack, Broken, expect, until
 
 NAME = "open files"
+HOLDS = "at `ulimit -n` 256 and 1024 all is 200, 503 or closed, and workers stay ready"
 SMOKE = False
 
 

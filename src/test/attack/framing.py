@@ -8,6 +8,7 @@ from suite import Attack, expect
 from wire import exchange, told
 
 NAME = "framing"
+HOLDS = "codings, lengths, hosts, folds, versions and chunk sizes of two readings are refused and nothing behind them runs; 3,000 pipelined requests get their own answers"
 BODY = wire.chat_body("framing")
 POST = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 LENGTH = f"Content-Length: {len(BODY)}\r\n"

@@ -8,6 +8,7 @@ from naive import Naive
 from suite import Attack, expect
 
 NAME = "hand-off fields, limits"
+HOLDS = "fields for routers reach no engine, in any way to write them; tokens a minute hold for chunks and for those who leave"
 KEY = "sk-" + "l" * 60
 FIELDS = ("kv_transfer_params", "ec_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room", "bootstrap_pair_key", "decode_tp_size", "disagg_prefill_dp_rank",
           "disaggregated_params", "disagg_anything_new", "kv_hints", "encoder_urls", "http_worker_ipc", "rid", "session_params", "extra_key", "lora_path",

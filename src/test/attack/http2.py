@@ -11,6 +11,7 @@ from naive_frames import NaiveFrames
 from suite import Attack, expect
 
 NAME = "HTTP/2 frames"
+HOLDS = "streams, frames and heads against RFC 9113 are errors; rapid reset, streams that the server has to reset, continuations, empty frames, settings, pings, priorities, windows, unknown frames and HPACK bombs are cut off; small windows hold nothing"
 BODY = wire.chat_body("over frames")
 GOOD = block(asking())
 OPEN = frame(HEADERS, END_HEADERS, 1, GOOD)

@@ -13,6 +13,7 @@ from naive import Naive
 from suite import Attack, Broken, expect, until
 
 NAME = "JetStream"
+HOLDS = "missing rights, deleted streams and buckets, a server that flaps or has no JetStream, a gateway that is too slow: chats go on, with a few lines of log a minute"
 SMOKE = False
 STREAM = f"{PREFIX}-kv-events"
 # While one thing is wrong the log says so now and then, and not with every attempt.

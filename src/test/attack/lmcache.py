@@ -11,6 +11,7 @@ from stage import free_port
 from suite import Attack, expect, until
 
 NAME = "LMCache's ports"
+HOLDS = "half messages, drips, garbage, frames, questions and connections without end are bounded and closed in time; a worker is still heard"
 GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + b"\0" * 32
 MIB = 1 << 20
 

@@ -7,6 +7,7 @@ import wire
 from suite import Attack, until
 
 NAME = "memory given back"
+HOLDS = "what a burst leaves is given back within a minute once nobody asks: at most a quarter more than before stays"
 SMOKE = False
 # Of what was resident after ordinary load, which the gateway has given back, too.
 MARGIN = 1.25

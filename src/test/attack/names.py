@@ -13,6 +13,7 @@ from engine import Engine
 from suite import Attack, Broken, Skipped, expect, until
 
 NAME = "names of workers"
+HOLDS = "a name that comes to lead to loopback, metadata or 0.0.0.0 is not connected to"
 SMOKE = False
 WORKER = "w1.engines.example"
 

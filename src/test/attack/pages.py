@@ -15,6 +15,7 @@ from naive import Naive
 from suite import Attack, Broken, Skipped, expect
 
 NAME = "pages of other sites"
+HOLDS = "other sites, sandboxes and names that lead here get 403; an engine's page is bytes in a sandbox, also in Chromium; only the console's own page changes anything"
 JSON = ("Content-Type: application/json",)
 PLAIN = ("Content-Type: text/plain",)  # a page may send it anywhere without asking first
 ASKED = (("POST", "/v1/chat/completions", PLAIN), ("POST", "/v1/chat/completions", JSON), ("POST", "/v1/completions", PLAIN), ("POST", "/v1/embeddings", JSON),

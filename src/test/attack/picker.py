@@ -16,6 +16,7 @@ from stage import free_port
 from suite import Attack, expect
 
 NAME = "endpoint picker"
+HOLDS = "announced messages, heads, streams, connections, silence and floods of frames are bounded, in clear text and in TLS; chats beside them go on"
 LARGEST = 16 << 20
 SPAN = 2  # seconds in which a body has to bring its bytes
 EXHAUSTED, DEADLINE = 8, 4

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Attacks the running gateway from outside, group by group, and says what held. Standard library only.
 
-  run.py [--gateway COMMAND] [--smoke] [--only GROUP,...] [--folder FOLDER] [--list]
+  run.py [--gateway COMMAND] [--smoke] [--only GROUP,...] [--folder FOLDER] [--page] [--list]
 
 COMMAND takes the flags of `serve`, for example a native executable; default: `./warmpath serve` of this tree. --smoke runs some attacks of each
 group that needs no second start, in less than a minute. Rows are in results.md and results.json of FOLDER, target/attack if not said, logs of processes in
 its logs.
+--page writes what was tried into the table of src/docs/how-to/security.md; without it a run of whole groups fails where that table says something else.
 The exit code is 1 when something is broken; what could not be tried is SKIPPED and said at the end.
 """
 import argparse
@@ -19,10 +20,28 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 from stage import ROOT, Stage  # noqa: E402
-from suite import SKIPPED, Suite  # noqa: E402
+from suite import SKIPPED, Suite, expect  # noqa: E402
 
 GROUPS = ("detectors", "framing", "downgrade", "targets", "http2", "bombs", "memory", "tls", "slow", "admin", "pages", "tenants", "files", "stopping", "handoff", "bus", "jetstream",
           "names", "told", "lmcache", "announced", "picker", "clock")
+
+PAGE = ROOT / "src/docs/how-to/security.md"
+HEAD = "| group (file) | attacks | controls | what holds |\n|---|---|---|---|\n"
+
+
+def page(rows, write):
+    """Holds the table of the page against these rows, or writes them into it, in the order of GROUPS."""
+    before, table = PAGE.read_text().split(HEAD)
+    table, after = table.split("\n\n", 1)
+    there = {line.split(" | ")[0].removeprefix("| "): line for line in table.splitlines()}
+    wrong = [first for first, line in rows.items() if there.get(first) != line]
+    if write:
+        order = [f"(`{name}.py`)" for name in GROUPS]
+        all_rows = sorted({**there, **rows}.items(), key=lambda row: order.index(row[0][row[0].rindex("("):]))
+        PAGE.write_text(before + HEAD + "\n".join(line for _, line in all_rows) + "\n\n" + after)
+        return f"{len(wrong)} rows written"
+    expect(not wrong, f"other rows in {PAGE.name}: {wrong}")
+    return f"{len(rows)} rows"
 
 
 def main():
@@ -31,6 +50,7 @@ def main():
     options.add_argument("--smoke", action="store_true")
     options.add_argument("--only", default="")
     options.add_argument("--folder", default=ROOT / "target" / "attack", type=pathlib.Path)
+    options.add_argument("--page", action="store_true")
     options.add_argument("--list", action="store_true")
     given = options.parse_args()
     if given.list:
@@ -59,6 +79,11 @@ def main():
         finally:
             stage.clear()
     stage.close()
+    if given.gateway is None and not given.smoke:
+        holds = {group.NAME: (group.__name__, group.HOLDS) for group in map(importlib.import_module, wanted)}
+        suite.group = "security.md"
+        rows = suite.page_rows(holds)
+        suite.row("its table is what was tried", "it is; --page writes it", lambda: page(rows, given.page))
     suite.write(folder)
     print(folder.joinpath("results.md").read_text().split("\n\n## ")[0])
     skipped = [row for row in suite.rows if row.verdict == SKIPPED]

@@ -9,6 +9,7 @@ from naive import Naive
 from suite import Attack, expect, until
 
 NAME = "slow clients, wild engines"
+HOLDS = "a client that drips or says nothing is closed in time; one that leaves stops its engine; an answer that is not HTTP is 502"
 SMOKE = False
 HEAD = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 EVENT = b"data: " + wire.json.dumps({"choices": [{"index": 0, "delta": {"content": "x" * 1000}}]}).encode() + b"\n\n"

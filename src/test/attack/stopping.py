@@ -14,6 +14,7 @@ from slow import streaming
 from suite import Attack, expect, until
 
 NAME = "shutdown"
+HOLDS = "streams come whole, new requests are 503 `stopping`, every request that was sent whole before its client saw a close gets a whole answer, nobody holds the process beyond its grace"
 SMOKE = False
 GRACE = 6
 # What Netty says of a connection that comes when the event loops have ended and the process has not.

@@ -105,6 +105,16 @@ class Suite:
             groups.setdefault(row.group, []).append(row)
         return groups
 
+    def page_rows(self, holds):
+        """Rows of the table in security.md, by the first cell of each. `holds`: by group, its module and what holds."""
+        rows = {}
+        for group, of in self.by_group().items():
+            controls = sum(row.name.startswith("control: ") for row in of)
+            module, text = holds[group]
+            first = f"{group} (`{module}.py`)"
+            rows[first] = f"| {first} | {len(of) - controls} | {controls} | {text} |"
+        return rows
+
     def write(self, folder):
         """results.json has every row, results.md the tables."""
         folder.joinpath("results.json").write_text(json.dumps([dataclasses.asdict(r) for r in self.rows], indent=1) + "\n")

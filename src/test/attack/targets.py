@@ -5,6 +5,7 @@ from suite import Attack, expect
 from wire import exchange, told
 
 NAME = "targets and heads"
+HOLDS = "engines get the endpoint's own path or nothing; heads that do not end are cut off"
 BODY = wire.chat_body("targets")
 
 # Other ways to write /v1/chat/completions, or to lead past it to an engine's own paths.

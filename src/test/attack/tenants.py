@@ -7,6 +7,8 @@ from stage import ROOT
 from suite import Attack, expect, until
 
 NAME = "between tenants"
+SMOKE = False
+HOLDS = "pins, sessions, hints and salts of one tenant neither reach nor show another's"
 VICTIM, INTRUDER = "sk-" + "v" * 60, "sk-" + "i" * 60
 SESSION = "run-17"
 # Long enough for blocks of its own.

@@ -11,6 +11,7 @@ from naive import Naive
 from suite import Attack, Broken, expect, until
 
 NAME = "TLS"
+HOLDS = "no plain text, old version, weak suite or second handshake; engines with a wrong certificate get no request"
 SMOKE = False
 OLD = {"SSL 3.0": ssl.TLSVersion.SSLv3, "TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}
 # A client's hello that claims TLS 1.2 and offers suites that encrypt nothing, or with a known weakness.

@@ -12,6 +12,7 @@ from naive import Naive
 from suite import Attack, expect, until
 
 NAME = "what others say"
+HOLDS = "escapes are escaped, models are bounded, forged tokens and wrong addresses refused, strange state files set aside"
 SMOKE = False
 BAD = "evil\n2026-01-01 00:00:00,000 INFO  [Forged] all is well\r\n\x1b[31m\x1b]0;title\x07\u202e"
 
