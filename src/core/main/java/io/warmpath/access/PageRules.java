@@ -81,12 +81,12 @@ public final class PageRules {
     /**
      * Whether a program on this machine may ask for {@code host} without a key: a page can have its
      * own site's name lead to loopback, and then asks as if it were the gateway's. No site has an
-     * address, a name without a dot, or one of {@link #OF_NO_SITE}.
+     * address, a name without a dot, or one of {@link #OF_NO_SITE}; no browser asks for none.
      */
     public boolean allowsName(String host) {
         String name = name(host);
         return all
-                || (!name.isEmpty() && name.indexOf('.') < 0 && name.indexOf(':') < 0)
+                || (name.indexOf('.') < 0 && name.indexOf(':') < 0)
                 || OF_NO_SITE.stream().anyMatch(name::endsWith)
                 || isAddress(name)
                 || hosts.contains(name);

@@ -235,7 +235,11 @@ final class PickerListener implements AutoCloseable {
         if (own != null) {
             loops = null;
             Future.join(listeners.stream().map(HttpServer::close).toList())
-                    .onComplete(v -> own.close());
+                    .onComplete(
+                            v -> {
+                                ServerConnections.proxies(port(config), null);
+                                own.close();
+                            });
         }
     }
 }

@@ -127,7 +127,7 @@ class AdmissionTest {
     private void secondIsSentWhen(Runnable computed) throws Exception {
         start(queue(PolicyClass.NO_LIMIT));
         gateway.events = rank -> EventTrust.believed(EventView.EXACT);
-        gateway.router.prefillNanos = TimeUnit.MILLISECONDS.toNanos(40);
+        gateway.router.prefillNanos = TimeUnit.MILLISECONDS.toNanos(400);
         try (RawClient first = askInOnePiece();
                 RawClient second = askInOnePiece()) {
             await().untilAsserted(() -> assertEquals(1, gateway.books.booked.get()));

@@ -104,6 +104,7 @@ class PickerLimitsTest {
     @AfterEach
     void stop() throws Exception {
         gateway.close();
+        ServerConnections.proxies(port, null);
     }
 
     private ProxyCall call() throws Exception {

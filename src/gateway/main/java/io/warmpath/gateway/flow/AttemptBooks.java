@@ -111,7 +111,9 @@ final class AttemptBooks {
         }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
-            unseen = UnseenPrefill.watch(scope, decision(), sent, this::prefilled);
+            if (!scope.request().stream()) {
+                unseen = UnseenPrefill.watch(scope, decision(), sent, this::prefilled);
+            }
         }
         started = scope.now();
         asked = started;

@@ -58,13 +58,14 @@ final class UnseenPrefill {
     }
 
     /**
+     * Of an answer in one piece.
+     *
      * @param prefilled is called once, unless {@link #stop} is called before
      * @return null: there is nothing to find out; its first token will tell, or its end
      */
     static @Nullable UnseenPrefill watch(
             RequestScope scope, RoutingDecision decision, Sent sent, Runnable prefilled) {
-        if (scope.request().stream()
-                || scope.request().form().decodes() == 0
+        if (scope.request().form().decodes() == 0
                 || decision.chosen().prefillTokens() == 0) {
             return null;
         }
@@ -86,7 +87,7 @@ final class UnseenPrefill {
 
     private void look() {
         boolean shown = awaited && signs().isShown(scope.request(), decision, scope.prompt);
-        if (shown || scope.now() - latest > 0) {
+        if (shown || (awaited && scope.now() - latest > 0)) {
             sent.prefilled();
         }
         if (shown) {

@@ -61,9 +61,17 @@ public final class ServerConnections extends ChannelInitializerExtension {
         refuse = answer;
     }
 
-    /** Connections to this port are not clients', and speak HTTP/2 alone. Before it is open. */
-    public static void proxies(int port, ClientLimits limits) {
-        PROXIES.put(port, limits);
+    /**
+     * Connections to this port are not clients', and speak HTTP/2 alone. Before it is open.
+     *
+     * @param limits null: once it is closed, another listener may have the port
+     */
+    public static void proxies(int port, @Nullable ClientLimits limits) {
+        if (limits == null) {
+            PROXIES.remove(port);
+        } else {
+            PROXIES.put(port, limits);
+        }
     }
 
     /**
