@@ -65,8 +65,7 @@ final class UnseenPrefill {
      */
     static @Nullable UnseenPrefill watch(
             RequestScope scope, RoutingDecision decision, Sent sent, Runnable prefilled) {
-        if (scope.request().form().decodes() == 0
-                || decision.chosen().prefillTokens() == 0) {
+        if (scope.request().form().decodes() == 0 || decision.chosen().prefillTokens() == 0) {
             return null;
         }
         long nanos = sent.prefillNanos();
