@@ -111,12 +111,21 @@ final class AttemptBooks {
         }
         if (!scope.request().passThrough()) {
             sent = planner().sent(decision(), scope.request().stream());
-            if (!scope.request().stream()) {
-                unseen = UnseenPrefill.watch(scope, decision(), sent, this::prefilled);
-            }
+            watchPrefill();
         }
         started = scope.now();
         asked = started;
+    }
+
+    /** Where neither a first token nor its end tells when the prompt is computed. */
+    private void watchPrefill() {
+        InferenceRequest request = scope.request();
+        long nanos = request.stream() ? Sent.NOT_KNOWN : sent.prefillNanos();
+        if (nanos != Sent.NOT_KNOWN
+                && request.form().decodes() > 0
+                && decision().chosen().prefillTokens() > 0) {
+            unseen = new UnseenPrefill(scope, decision(), sent, this::prefilled, nanos);
+        }
     }
 
     /** It is sent now: its prompt was computed elsewhere meanwhile. */

@@ -5,7 +5,6 @@ import io.warmpath.gateway.plan.ComputedPrompts;
 import io.warmpath.routing.RoutingDecision;
 import io.warmpath.routing.rates.Sent;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out when the prompt of an answer in one piece is computed: the answer's first byte comes
@@ -34,7 +33,11 @@ final class UnseenPrefill {
     private boolean over;
     private long timer;
 
-    private UnseenPrefill(
+    /**
+     * @param prefilled is called once, unless {@link #stop} is called before
+     * @param nanos that the prompt should take from now on
+     */
+    UnseenPrefill(
             RequestScope scope,
             RoutingDecision decision,
             Sent sent,
@@ -51,30 +54,11 @@ final class UnseenPrefill {
         if (awaited) {
             sent.willShow();
         }
+        later(nanos);
     }
 
     private ComputedPrompts signs() {
         return scope.parts.planning().planner().computed();
-    }
-
-    /**
-     * Of an answer in one piece.
-     *
-     * @param prefilled is called once, unless {@link #stop} is called before
-     * @return null: there is nothing to find out; its first token will tell, or its end
-     */
-    static @Nullable UnseenPrefill watch(
-            RequestScope scope, RoutingDecision decision, Sent sent, Runnable prefilled) {
-        if (scope.request().form().decodes() == 0 || decision.chosen().prefillTokens() == 0) {
-            return null;
-        }
-        long nanos = sent.prefillNanos();
-        if (nanos == Sent.NOT_KNOWN) {
-            return null;
-        }
-        UnseenPrefill made = new UnseenPrefill(scope, decision, sent, prefilled, nanos);
-        made.later(nanos);
-        return made;
     }
 
     private void later(long nanos) {
