@@ -11,7 +11,7 @@ from naive import Naive
 from suite import Attack, Skipped, expect
 
 NAME = "admin access"
-HOLDS = "proxies, web pages, other users, wrong tokens, two credentials and clients' keys reach no operator's endpoint; keys are told no cost, metrics name no tenant, pages that are only read answer no other method"
+HOLDS = "proxies, web pages, other users, wrong tokens, two credentials and clients' keys reach no operator's endpoint; clients with keys learn no cost and no load, metrics name no tenant, pages that are only read answer no other method"
 TOKEN = "operator-" + "t" * 40
 KEY = "sk-" + "k" * 60
 # What proxies and browsers add.
