@@ -72,14 +72,16 @@ class AnnouncedNumbersTest {
                     probe(plain).learn(SPEC).noEvents().contains("data-parallel ranks"),
                     probe(plain).learn(SPEC).toString());
         }
-        assertEquals(1, ranks(
-                new FakeEngine()
-                        .answer(
-                                "/server_info",
-                                "{\"page_size\":16,\"kv_events\":{\"publisher\":\"zmq\","
-                                        + "\"endpoint_port_base\":5557,\"dp_size\":"
-                                        + number
-                                        + "}}")));
+        assertEquals(
+                1,
+                ranks(
+                        new FakeEngine()
+                                .answer(
+                                        "/server_info",
+                                        "{\"page_size\":16,\"kv_events\":{\"publisher\":\"zmq\","
+                                                + "\"endpoint_port_base\":5557,\"dp_size\":"
+                                                + number
+                                                + "}}")));
     }
 
     @Test

@@ -507,8 +507,7 @@ class EngineProbeTest {
         List<EventEndpoint> events = probe(vllm()).learn(SPEC).events();
         assertFalse(events.isEmpty());
         WorkerProfile p =
-                probe(vllm().answer("/kv_event_sources", "{\"sources\":" + bare + "}"))
-                        .learn(SPEC);
+                probe(vllm().answer("/kv_event_sources", "{\"sources\":" + bare + "}")).learn(SPEC);
         assertEquals(events, p.events());
         assertEquals(List.of(), p.unread());
     }

@@ -105,10 +105,21 @@ class OddFactsTest {
                     "1" + "0".repeat(400));
 
     private static final List<String> GAUGES =
-            List.of("-1", "1e300", "-1e300", "NaN", "+Inf", "", "x", "2147483648", "0x1p3", "1.2.3");
+            List.of(
+                    "-1",
+                    "1e300",
+                    "-1e300",
+                    "NaN",
+                    "+Inf",
+                    "",
+                    "x",
+                    "2147483648",
+                    "0x1p3",
+                    "1.2.3");
 
     /** One kind of engine, all of whose pages are as they should be. */
-    private record Kind(String name, Supplier<FakeEngine> good, WorkerSpec spec, List<String> json) {
+    private record Kind(
+            String name, Supplier<FakeEngine> good, WorkerSpec spec, List<String> json) {
         @Override
         public String toString() {
             return name;
@@ -151,23 +162,20 @@ class OddFactsTest {
     }
 
     private static FakeEngine sglang(String info) {
-        return models()
-                .recorded("/v1/models", "sglang-models.json")
+        return models().recorded("/v1/models", "sglang-models.json")
                 .recorded("/server_info", info)
                 .recorded(LOADS, "sglang-lora-loads.json");
     }
 
     private static FakeEngine vllm() {
-        return models()
-                .recorded("/version", "vllm-version.json")
+        return models().recorded("/version", "vllm-version.json")
                 .recorded("/kv_event_sources", "vllm-kv_event_sources.json")
                 .recorded("/query", "vllm-mooncake-query.json")
                 .recorded("/metrics", "vllm-lora-metrics.txt");
     }
 
     private static FakeEngine trtllm() {
-        return models()
-                .recorded("/v1/models", "trtllm-models.json")
+        return models().recorded("/v1/models", "trtllm-models.json")
                 .answer("/version", "{\"version\":\"1.2.1\"}")
                 .recorded("/prometheus/metrics", "trtllm-metrics.txt");
     }
@@ -307,7 +315,8 @@ class OddFactsTest {
 
     private static void changed(JsonNode root, JsonNode at, String path, Change change) {
         if (at instanceof ObjectNode object) {
-            for (String name : List.copyOf(Stream.of(object).flatMap(OddFactsTest::names).toList())) {
+            for (String name :
+                    List.copyOf(Stream.of(object).flatMap(OddFactsTest::names).toList())) {
                 JsonNode was = object.get(name);
                 each(path + "." + name, root, change, value -> object.set(name, value));
                 object.remove(name);
@@ -424,8 +433,7 @@ class OddFactsTest {
         WorkerProfile p = probe(late).learn(SPEC);
         assertEquals(EngineKind.OPENAI, p.kind());
         assertEquals(2, late.asked().stream().filter("/server_info"::equals).count());
-        assertEquals(
-                List.of("what a SGLANG tells: no answer within 3000 ms"), p.unread());
+        assertEquals(List.of("what a SGLANG tells: no answer within 3000 ms"), p.unread());
         FakeEngine vllm = vllm().answer("/server_info", 500, "");
         assertEquals(EngineKind.VLLM, probe(vllm).learn(SPEC).kind());
         assertEquals(List.of(), probe(vllm).learn(SPEC).unread(), "it is another one");

@@ -31,8 +31,7 @@ public final class EventMessages {
                         .limit(LIVE_FRAMES + 1)
                         .map(frame -> Integer.toString(frame.length))
                         .collect(
-                                Collectors.joining(
-                                        ", ", frames.size() + " frame(s) of ", " bytes"))
+                                Collectors.joining(", ", frames.size() + " frame(s) of ", " bytes"))
                 + ", not topic, sequence number of 8 bytes and payload";
     }
 

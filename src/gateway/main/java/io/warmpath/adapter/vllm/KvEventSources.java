@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Reads vLLM's {@code GET /kv_event_sources}.
  *
  * <p>Two shapes are known: an object from rank to publisher settings (0.32), and a list of entries
- * with {@code data_parallel_rank}, either of them alone or as the member {@code sources}. The settings may be the same for every rank although rank r
- * publishes on port + r, so equal endpoints are counted up and distinct ones taken as they are.
+ * with {@code data_parallel_rank}, either of them alone or as the member {@code sources}. The
+ * settings may be the same for every rank although rank r publishes on port + r, so equal endpoints
+ * are counted up and distinct ones taken as they are.
  */
 final class KvEventSources {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -95,8 +95,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     }
 
     @Override
-    public synchronized void attached(
-            Worker worker, List<EventEndpoint> events, String noEvents) {
+    public synchronized void attached(Worker worker, List<EventEndpoint> events, String noEvents) {
         List<WorkerSlot> slots = worker.ranks().stream().map(Worker.Rank::slot).toList();
         credits.set(slots, 1);
         List<Source> sources = new ArrayList<>();
