@@ -419,6 +419,17 @@ class OddFactsTest {
         }
     }
 
+    /** The record's endpoint is one socket, and the engine tells of two ranks. */
+    @Test
+    void a_socket_that_does_not_do_for_all_ranks_is_told() {
+        WorkerSpec spec =
+                new WorkerSpecBuilder(SPEC.url()).events("ipc://kv", null, false, "").build();
+        Kind kind = new Kind("two", OddFactsTest::models, spec, List.of());
+        WorkerProfile p = serves(kind, sglang("sglang-dp2-server_info.json"), "ipc");
+        assertEquals(2, p.dpSize());
+        assertUnknown(p);
+    }
+
     private static void assertUnknown(WorkerProfile p) {
         assertEquals(List.of(), p.events());
         assertEquals(1, p.unread().size(), p.unread().toString());
