@@ -80,7 +80,11 @@ final class SourceSilence {
         standing.silent =
                 unusable == 0
                         ? asked + "; check that the engine publishes KV events, and where"
-                        : asked + " that is usable; " + unusable + " message(s) came with " + form;
+                        : asked
+                                + " that is usable; "
+                                + unusable
+                                + " message(s) came, the last with "
+                                + form;
         standing.settle("silent");
     }
 }

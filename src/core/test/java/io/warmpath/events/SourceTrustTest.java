@@ -95,7 +95,7 @@ class SourceTrustTest extends SessionFixture {
         assertEquals(EventView.FROZEN, session.status().state());
         assertEquals(
                 "3 requests with new blocks were answered and no event came that is usable;"
-                        + " 2 message(s) came with two frames",
+                        + " 2 message(s) came, the last with two frames",
                 session.status().why());
         assertEquals(2, session.status().rejected());
         assertEquals(2, counters.badFrames());

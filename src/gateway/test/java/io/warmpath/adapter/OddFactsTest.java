@@ -408,6 +408,8 @@ class OddFactsTest {
         Kind sglang = new Kind("sglang", OddFactsTest::models, SPEC, List.of());
         for (String events :
                 List.of(
+                        "\"zmq\"",
+                        "[{\"publisher\":\"zmq\",\"endpoint_port_base\":5557}]",
                         "{\"publisher\":\"zmq\"}",
                         "{\"publisher\":\"zmq\",\"endpoint_port_base\":null}",
                         "{\"publisher\":\"zmq\",\"endpoint_port_base\":\"x\"}",

@@ -219,6 +219,9 @@ public final class SglangDialect implements EngineDialect {
     private static List<EventEndpoint> endpoints(URI worker, JsonNode events, int ranks)
             throws IOException {
         WorkerSpec.requireRanks(ranks);
+        if (!events.isObject() && !events.isNull() && !events.isMissingNode()) {
+            throw new IOException("/server_info has kv_events that are no object");
+        }
         if (!events.path("publisher").asText("").equals("zmq")) {
             return List.of();
         }
