@@ -5,13 +5,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Answers by path without a network; paths without an answer are 404. */
@@ -21,6 +24,7 @@ public final class FakeEngine implements EngineHttp {
     private final List<String> posted = new ArrayList<>();
     private final List<String> authorized = new ArrayList<>();
     private final List<String> patiently = new ArrayList<>();
+    private final Set<String> late = new HashSet<>();
     private boolean down;
     private @Nullable String broken;
 
@@ -32,6 +36,23 @@ public final class FakeEngine implements EngineHttp {
     public FakeEngine status(String path, int status) {
         answers.put(path, new Answer(status, ""));
         return this;
+    }
+
+    public FakeEngine answer(String path, int status, String body) {
+        answers.put(path, new Answer(status, body));
+        return this;
+    }
+
+    /** No answer comes in time. */
+    public FakeEngine late(String path) {
+        late.add(path);
+        return this;
+    }
+
+    /** The body of the answer by now; empty: none. */
+    public String body(String path) {
+        Answer answer = answers.get(path);
+        return answer == null ? "" : answer.body();
     }
 
     /** The recorded answer in {@code src/test/resources/engines}. */
@@ -98,6 +119,9 @@ public final class FakeEngine implements EngineHttp {
         }
         if (broken != null) {
             throw new IOException(broken);
+        }
+        if (late.contains(path)) {
+            throw new SocketTimeoutException("no answer within 3000 ms");
         }
         return answers.getOrDefault(path, new Answer(404, "Not Found"));
     }

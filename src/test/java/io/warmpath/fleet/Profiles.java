@@ -11,6 +11,16 @@ public final class Profiles {
     }
 
     public static WorkerProfile of(EngineKind kind, ServedModels served, Disaggregation part) {
+        return of(kind, served, part, List.of());
+    }
+
+    /** {@code unread}: what it tells in a form that is not usable. */
+    public static WorkerProfile of(EngineKind kind, ServedModels served, List<String> unread) {
+        return of(kind, served, Disaggregation.NONE, unread);
+    }
+
+    private static WorkerProfile of(
+            EngineKind kind, ServedModels served, Disaggregation part, List<String> unread) {
         return new WorkerProfile(
                 kind,
                 "",
@@ -25,6 +35,8 @@ public final class Profiles {
                 SessionSupport.STICKY,
                 part,
                 CacheTraits.PLAIN,
-                List.of());
+                List.of(),
+                unread,
+                "");
     }
 }

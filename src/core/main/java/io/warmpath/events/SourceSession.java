@@ -61,6 +61,7 @@ public final class SourceSession {
     public record Timing(long replayTimeoutNanos, long auditIntervalNanos, long stallNanos) {}
 
     private final SourceTally tally = new SourceTally();
+    private final EventCounters counters;
     private final Timing timing;
     private final LongSupplier nanoTime;
     private final SourceStanding standing;
@@ -112,6 +113,7 @@ public final class SourceSession {
             Timing timing,
             LongSupplier nanoTime) {
         tally.set(Of.SEQUENCE, SourceStatus.NO_SEQUENCE);
+        this.counters = counters;
         this.replay =
                 new ReplayDialogue(link, counters, tally, timing.replayTimeoutNanos(), nanoTime);
         this.timing = timing;
@@ -273,6 +275,17 @@ public final class SourceSession {
         silence.heard(nanoTime.getAsLong());
         refused.came(sequence == order.next());
         delivery.live(sequence, payload);
+    }
+
+    /**
+     * A message came that is none of a publisher of events.
+     *
+     * @param form what came, and what should have
+     */
+    public void unusable(String form) {
+        counters.badFrame();
+        tally.add(Of.REJECTED, 1);
+        silence.unusable(form);
     }
 
     /** A batch came again whose number was taken before; it was not looked at. */

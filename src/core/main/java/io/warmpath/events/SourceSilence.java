@@ -9,6 +9,8 @@ final class SourceSilence {
     private final SourceStanding standing;
     private long quietSince;
     private boolean checked;
+    private long unusable;
+    private String form = "";
 
     /**
      * @param stallNanos how long requests may be answered without the events they must cause
@@ -40,6 +42,12 @@ final class SourceSilence {
         }
     }
 
+    /** Something came that is no batch. {@code form}: what, in words. */
+    void unusable(String came) {
+        unusable++;
+        form = came;
+    }
+
     /** The publisher was asked, or has answered: silence counts from now on. */
     void begin(long now) {
         quietSince = now;
@@ -68,10 +76,15 @@ final class SourceSilence {
 
     /** Asking has not helped, or nobody can be asked: it is not believed. */
     void freeze() {
+        String asked = stall.owed() + " requests with new blocks were answered and no event came";
         standing.silent =
-                stall.owed()
-                        + " requests with new blocks were answered and no event came; check that the"
-                        + " engine publishes KV events, and where";
+                unusable == 0
+                        ? asked + "; check that the engine publishes KV events, and where"
+                        : asked
+                                + " that is usable; "
+                                + unusable
+                                + " message(s) came, the last with "
+                                + form;
         standing.settle("silent");
     }
 }

@@ -32,6 +32,11 @@ public record Disaggregation(
         }
     }
 
+    /** It computes no prompts: others fill its cache, and its events owe nothing. */
+    public boolean decodesOnly() {
+        return role == Role.DECODE && !alone;
+    }
+
     /** A KV cache can move between the two, as far as they tell. */
     public boolean understands(Disaggregation other) {
         return transfer.isEmpty() || other.transfer.isEmpty() || transfer.equals(other.transfer);

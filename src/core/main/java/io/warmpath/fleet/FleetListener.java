@@ -31,8 +31,12 @@ public interface FleetListener {
         };
     }
 
-    /** A worker's incarnation has its slots; its events may come now. */
-    default void attached(Worker worker, List<EventEndpoint> events) {}
+    /**
+     * A worker's incarnation has its slots; its events may come now.
+     *
+     * @param noEvents why it is not known where its events are; empty: it is, or it has none
+     */
+    default void attached(Worker worker, List<EventEndpoint> events, String noEvents) {}
 
     /**
      * The incarnation is gone. Its slots are closed when this returns, so whoever applies its
@@ -40,7 +44,10 @@ public interface FleetListener {
      */
     default void detached(Worker worker) {}
 
-    /** Its engine says otherwise than its record; told once for the same things. */
+    /**
+     * Its engine says otherwise than its record, or what cannot be used; told once for the same
+     * things.
+     */
     default void disagrees(Worker worker, List<String> what) {}
 
     default void added(Worker worker) {}

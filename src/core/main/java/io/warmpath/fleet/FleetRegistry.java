@@ -294,7 +294,7 @@ public final class FleetRegistry implements Fleet {
                         old.spec(),
                         profile.events(),
                         out ? old.problem() : "",
-                        profile.disagreements()));
+                        profile.unused()));
         standings.remove(id);
         if (restarted) {
             ramp(id);
@@ -311,11 +311,10 @@ public final class FleetRegistry implements Fleet {
             attached.remove(id); // it caches nothing that a request could meet
         } else if (fresh) {
             attached.put(id, after);
-            listeners.forEach(l -> l.attached(after, profile.events()));
+            listeners.forEach(l -> l.attached(after, profile.events(), profile.noEvents()));
         }
-        if (!profile.disagreements().isEmpty()
-                && !profile.disagreements().equals(old.disagreements())) {
-            listeners.forEach(l -> l.disagrees(after, profile.disagreements()));
+        if (!profile.unused().isEmpty() && !profile.unused().equals(old.disagreements())) {
+            listeners.forEach(l -> l.disagrees(after, profile.unused()));
         }
         String why = restarted ? "came back as a new process" : "answered";
         listeners.forEach(l -> l.changed(before, after, why));

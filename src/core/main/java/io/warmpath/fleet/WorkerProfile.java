@@ -1,6 +1,7 @@
 package io.warmpath.fleet;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What is known of a worker once it has answered: the operator's word first, the engine's second,
@@ -19,6 +20,8 @@ import java.util.List;
  * @param disaggregation which part of requests it does
  * @param cache what is special about it
  * @param disagreements where the engine says otherwise than the operator
+ * @param unread what the engine tells of itself in a form that is not usable: to be asked again
+ * @param noEvents why it is not known where its events are; empty: it is, or it has none
  */
 public record WorkerProfile(
         EngineKind kind,
@@ -34,16 +37,24 @@ public record WorkerProfile(
         SessionSupport sessions,
         Disaggregation disaggregation,
         CacheTraits cache,
-        List<String> disagreements) {
+        List<String> disagreements,
+        List<String> unread,
+        String noEvents) {
 
     public WorkerProfile {
         events = List.copyOf(events);
         disagreements = List.copyOf(disagreements);
+        unread = List.copyOf(unread);
         boolean encodes = disaggregation.role() == Role.ENCODE;
         if (served.names().isEmpty() != encodes || blockSize <= 0 || dpSize <= 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not %s, %s, %s"
                             .formatted(served, blockSize, dpSize));
         }
+    }
+
+    /** All that is told of it and not used. */
+    public List<String> unused() {
+        return Stream.of(disagreements, unread).flatMap(List::stream).toList();
     }
 }

@@ -80,6 +80,27 @@ class SourceTrustTest extends SessionFixture {
         assertEquals(0, session.status().owed());
     }
 
+    /** An engine that publishes without numbers. */
+    @Test
+    void messages_that_are_no_events_are_told_of_when_no_event_comes() {
+        SourceSession session = session(false);
+        session.unusable("one frame");
+        session.unusable("two frames");
+        now += SECOND;
+        for (int i = 0; i < 3; i++) {
+            session.computed(now);
+        }
+        now += 11 * SECOND;
+        session.tick();
+        assertEquals(EventView.FROZEN, session.status().state());
+        assertEquals(
+                "3 requests with new blocks were answered and no event came that is usable;"
+                        + " 2 message(s) came, the last with two frames",
+                session.status().why());
+        assertEquals(2, session.status().rejected());
+        assertEquals(2, counters.badFrames());
+    }
+
     @Test
     void events_that_were_never_switched_on_are_noticed_by_the_requests() {
         SourceSession session = session(false);

@@ -34,7 +34,7 @@ class FleetRegistryTest {
         final List<String> lines = new ArrayList<>();
 
         @Override
-        public void attached(Worker w, List<EventEndpoint> events) {
+        public void attached(Worker w, List<EventEndpoint> events, String noEvents) {
             lines.add("attached " + w.name() + " " + w.ranks().size() + " " + events.size());
         }
 
@@ -80,7 +80,9 @@ class FleetRegistryTest {
                 SessionSupport.STICKY,
                 Disaggregation.NONE,
                 CacheTraits.PLAIN,
-                List.of());
+                List.of(),
+                List.of(),
+                "");
     }
 
     private static WorkerSpec named(String url, String name, OptionalLong id, int dpSize) {

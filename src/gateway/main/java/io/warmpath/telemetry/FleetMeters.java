@@ -96,7 +96,9 @@ public final class FleetMeters {
                 .description("Workers left out because another one has their name or id")
                 .register(registry);
         Gauge.builder("warmpath.fleet.disagreements", fleet, FleetMeters::disagreements)
-                .description("Facts that workers' records and engines tell differently")
+                .description(
+                        "Facts that workers' records and engines tell differently, or that are not"
+                                + " usable")
                 .register(registry);
         FleetMeters meters = new FleetMeters(registry, fleet, load, rates);
         fleet.addListener(FleetListener.onChange(meters::refresh));

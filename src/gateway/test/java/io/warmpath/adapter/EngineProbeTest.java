@@ -342,15 +342,21 @@ class EngineProbeTest {
                         "mooncake",
                         List.of("26ad3fb5-52a5-4962-a839-a4d0b239f394")),
                 p.disaggregation());
+    }
+
+    /** A registry that does not know its engine yet: whole requests go there, and no halves. */
+    @Test
+    void without_the_registry_of_mooncakes_connector_an_engine_does_whole_requests()
+            throws Exception {
+        WorkerSpec prefill = new WorkerSpecBuilder(SPEC.url()).role(Role.PREFILL, 16600).build();
         for (String none : new String[] {"{}", "[]", "{\"1\":{\"engine_id\":\"e\"}}", "<html>"}) {
-            ProbeException e =
-                    assertThrows(
-                            ProbeException.class,
-                            () -> probe(vllm().answer("/query", none)).learn(prefill));
-            assertTrue(String.valueOf(e.getMessage()).contains("/query"), e.getMessage());
+            WorkerProfile p = probe(vllm().answer("/query", none)).learn(prefill);
+            assertEquals(Disaggregation.NONE, p.disaggregation());
+            assertTrue(p.unread().getFirst().contains("/query"), p.unread().toString());
         }
-        ProbeException e = assertThrows(ProbeException.class, () -> probe(vllm()).learn(prefill));
-        assertTrue(String.valueOf(e.getMessage()).contains("/query"), e.getMessage());
+        WorkerProfile p = probe(vllm()).learn(prefill);
+        assertEquals(Disaggregation.NONE, p.disaggregation());
+        assertTrue(p.unread().getFirst().contains("/query"), p.unread().toString());
     }
 
     @Test
@@ -493,6 +499,17 @@ class EngineProbeTest {
         assertEquals(
                 List.of("tcp://10.0.0.7:5557", "tcp://10.0.0.7:5558"),
                 p.events().stream().map(EventEndpoint::endpoint).toList());
+    }
+
+    @Test
+    void vllms_sources_are_read_in_an_envelope_too() throws ProbeException {
+        String bare = vllm().body("/kv_event_sources");
+        List<EventEndpoint> events = probe(vllm()).learn(SPEC).events();
+        assertFalse(events.isEmpty());
+        WorkerProfile p =
+                probe(vllm().answer("/kv_event_sources", "{\"sources\":" + bare + "}")).learn(SPEC);
+        assertEquals(events, p.events());
+        assertEquals(List.of(), p.unread());
     }
 
     @Test

@@ -2,11 +2,14 @@ package io.warmpath.adapter.zmq;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The ZeroMQ frames around a payload: a live message, a replay request, a replay answer. */
 public final class EventMessages {
     /** Sequence number of the message that ends a replay. */
     private static final long END = -1L;
+
+    private static final int LIVE_FRAMES = 3;
 
     /**
      * @param end true for the message that ends a replay; then nothing else counts
@@ -17,9 +20,19 @@ public final class EventMessages {
 
     /** Topic, sequence, payload; empty when it is anything else. */
     public static Optional<Message> live(List<byte[]> frames) {
-        return frames.size() == 3
+        return frames.size() == LIVE_FRAMES
                 ? message(frames.get(1), frames.get(2)).filter(m -> !m.end)
                 : Optional.empty();
+    }
+
+    /** What a live message has in place of its frames, in words. */
+    static String form(List<byte[]> frames) {
+        return frames.stream()
+                        .limit(LIVE_FRAMES + 1)
+                        .map(frame -> Integer.toString(frame.length))
+                        .collect(
+                                Collectors.joining(", ", frames.size() + " frame(s) of ", " bytes"))
+                + ", not topic, sequence number of 8 bytes and payload";
     }
 
     /**

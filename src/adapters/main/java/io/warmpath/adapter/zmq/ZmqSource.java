@@ -39,6 +39,7 @@ final class ZmqSource {
     private boolean started;
     private int peers;
     private boolean warned;
+    private boolean formTold;
     private boolean more;
 
     /** The replay request that has not been answered to its end. */
@@ -215,7 +216,7 @@ final class ZmqSource {
             }
             EventMessages.live(frames)
                     .ifPresentOrElse(
-                            m -> session.live(m.sequence(), m.payload()), counters::badFrame);
+                            m -> session.live(m.sequence(), m.payload()), () -> unusable(frames));
         }
 
         @Override
@@ -239,6 +240,17 @@ final class ZmqSource {
             if (connection.up() && --peers == 0) {
                 session.disconnected();
             }
+        }
+    }
+
+    private void unusable(List<byte[]> frames) {
+        String form = EventMessages.form(frames);
+        session.unusable(form);
+        if (!formTold) {
+            formTold = true;
+            LOG.warnf(
+                    "KV events of %s at %s are not taken: a message has %s",
+                    source.worker(), source.endpoint(), form);
         }
     }
 

@@ -132,6 +132,25 @@ class ZmtpPeerTest {
         }
     }
 
+    /** Publishers of other makes: the payload alone, or behind a topic. */
+    @Test
+    void what_comes_without_a_number_is_named() throws Exception {
+        assertEquals(
+                "2 frame(s) of 3, 5 bytes, not topic, sequence number of 8 bytes and payload",
+                EventMessages.form(List.of(new byte[3], new byte[5])));
+        try (ServerSocketChannel server = listening()) {
+            Subscription sub = subscribe(tcp(server));
+            try (SocketChannel peer = server.accept()) {
+                peer.write(ByteBuffer.wrap(HELLO));
+                assertSaid(peer, SUBSCRIBED);
+                peer.write(ByteBuffer.wrap(new byte[] {1, 3, 'k', 'v', '@', 0, 2, 5, 5}));
+                eventually().until(() -> sub.status().rejected() == 1);
+                assertEquals(1, counters.badFrames());
+                assertEquals(0, sub.status().batches());
+            }
+        }
+    }
+
     @Test
     void a_unix_socket_is_an_endpoint(@TempDir Path folder) throws Exception {
         Path path = folder.resolve("events");

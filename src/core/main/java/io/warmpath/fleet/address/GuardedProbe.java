@@ -60,7 +60,9 @@ public final class GuardedProbe implements WorkerProbe {
                 learnt.sessions(),
                 learnt.disaggregation(),
                 learnt.cache(),
-                disagreements);
+                disagreements,
+                learnt.unread(),
+                learnt.noEvents());
     }
 
     private boolean mayFollow(WorkerSpec spec, EventEndpoint e, List<String> refused) {

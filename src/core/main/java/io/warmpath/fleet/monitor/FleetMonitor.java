@@ -36,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  * asked the deep question of its kind, beside the cheap one; when that fails, it must be answered
  * well, or the worker show a sign of life, before it is well again.
  *
+ * <p>What an engine tells of itself in a form that is not usable keeps it from nothing; it is asked
+ * for it again, each time that it is asked what it serves.
+ *
  * <p>{@link #tick} runs on one thread only and does not block, except for listeners of the
  * registry; questions run on {@code probes}. {@link #suspect} any thread, no blocking. Times are
  * nanoseconds of the given clock.
@@ -343,6 +346,11 @@ public final class FleetMonitor implements FleetTask {
         post(() -> onHealth(w, s, seen));
         if (models && seen.verdict() == WorkerProbe.Verdict.OK) {
             try {
+                if (!w.unread.isEmpty()) {
+                    WorkerProfile again = probe.learn(s.spec());
+                    post(() -> onReadAgain(w, s.spec(), again));
+                    return;
+                }
                 ServedModels served = probe.served(s.spec());
                 post(() -> registry.serves(w.id, served));
             } catch (ProbeException | RuntimeException e) {
@@ -372,12 +380,27 @@ public final class FleetMonitor implements FleetTask {
             return;
         }
         w.learntFrom = spec;
+        w.unread = profile.unread();
         w.modelsNanos = nanoTime.getAsLong();
         w.processGone = false;
         w.failures = 0;
         w.suspicion.computes();
         w.backoff = timing.learnMin();
         w.rest(nanoTime.getAsLong(), jittered(timing.healthInterval()));
+    }
+
+    /** Facts that could not be had before may be there; the worker serves with what it had. */
+    private void onReadAgain(Watch w, WorkerSpec spec, WorkerProfile profile) {
+        WorkerStatus s = registry.byId(w.id);
+        if (watches.get(w.id) != w || s == null || !s.spec().equals(spec)) {
+            return; // removed meanwhile, or another
+        }
+        if (profile.unread().equals(w.unread) || s.worker().state() != WorkerState.READY) {
+            registry.serves(w.id, profile.served());
+        } else {
+            w.unread = profile.unread();
+            registry.learnt(w.id, profile, false);
+        }
     }
 
     private Duration jittered(Duration pause) {
@@ -474,6 +497,7 @@ public final class FleetMonitor implements FleetTask {
         boolean processGone;
         int failures;
         @Nullable WorkerSpec learntFrom;
+        volatile List<String> unread = List.of(); // of what it tells; a probe's thread looks too
         long modelsNanos; // when it was last asked what it serves
         @Nullable WorkerSpec failedFrom; // has been tried, is tried again when the pause is over
         Duration backoff;
@@ -498,7 +522,7 @@ public final class FleetMonitor implements FleetTask {
 
         /** It is time to ask what it serves; then the next time is counted from now. */
         boolean looksAtModels(WorkerStatus s, long now) {
-            if (!s.spec().models().isEmpty()
+            if ((!s.spec().models().isEmpty() && unread.isEmpty())
                     || learntFrom == null
                     || now - modelsNanos < MODELS_INTERVAL.toNanos()) {
                 return false;

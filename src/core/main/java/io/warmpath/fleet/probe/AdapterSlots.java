@@ -12,5 +12,6 @@ import java.util.Set;
 public record AdapterSlots(int limit, Set<String> active, int used) {
     public AdapterSlots {
         active = Set.copyOf(active);
+        used = Math.clamp(used, 0, limit);
     }
 }

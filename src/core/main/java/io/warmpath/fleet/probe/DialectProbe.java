@@ -1,12 +1,14 @@
 package io.warmpath.fleet.probe;
 
 import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.ServedModels;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
+import io.warmpath.prefix.PrefixIndex;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
@@ -91,33 +93,45 @@ public final class DialectProbe implements WorkerProbe {
             }
             Listed listed = listed(spec);
             ServedModels served = listed.used;
-            EngineFacts facts = facts(spec);
+            Unread unread = new Unread();
+            EngineFacts facts = facts(spec, unread);
+            facts.unread().forEach(unread::add);
+            int told = facts.blockSize();
+            if (told > PrefixIndex.MAX_BLOCK_SIZE) {
+                unread.add("block-size: " + told + " by its engine");
+                told = 0;
+            }
             int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
+            List<EventEndpoint> events =
+                    unread.read(Unread.EVENTS, () -> events(spec, facts, dpSize), List.of());
+            Disaggregation part = facts.disaggregation().or(spec, facts.kind());
             return new WorkerProfile(
                     facts.kind(),
                     facts.version(),
                     served,
                     firstPositive(
                             spec.blockSize(),
-                            facts.blockSize(),
+                            told,
                             firstPositive(
                                     dialect(facts.kind()).usualBlockSize(),
                                     defaultBlockSize.applyAsInt(served.names()),
                                     0)),
-                    spec.blockSize() == 0 && facts.blockSize() == 0,
+                    spec.blockSize() == 0 && told == 0,
                     dpSize,
                     spec.capacity().or(facts.capacity()),
-                    events(spec, facts, dpSize),
+                    events,
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
                     facts.sessions(),
-                    dialect(facts.kind())
-                            .registered(
-                                    spec.url(),
-                                    facts.disaggregation().or(spec, facts.kind()),
-                                    http),
+                    // Who is to find a prompt by a registry that is not known finds none there.
+                    unread.read(
+                            "bootstrap",
+                            () -> dialect(facts.kind()).registered(spec.url(), part, http),
+                            Disaggregation.NONE),
                     facts.cache(),
-                    disagreements(spec, facts, listed.count, served.names().size()));
+                    disagreements(spec, facts, listed.count, served.names().size()),
+                    unread.all(),
+                    events.isEmpty() ? unread.of(Unread.EVENTS) : "");
         } catch (IOException | IllegalArgumentException e) {
             throw new ProbeException(ProbeAdvice.of(e), e);
         }
@@ -226,17 +240,19 @@ public final class DialectProbe implements WorkerProbe {
         return names;
     }
 
-    private EngineFacts facts(WorkerSpec spec) throws IOException {
+    private EngineFacts facts(WorkerSpec spec, Unread unread) throws IOException {
         EngineKind configured = spec.kind();
+        Unread open = new Unread();
         for (EngineDialect dialect : dialects) {
             boolean fits = configured == null || configured == dialect.kind();
             if (fits && spec.role() != Role.ENCODE) {
-                Optional<EngineFacts> facts = dialect.ask(spec.url(), http);
+                Optional<EngineFacts> facts = ask(dialect, spec.url(), open);
                 if (facts.isPresent()) {
                     return facts.get();
                 }
             }
         }
+        open.all().forEach(unread::add);
         // An engine of the told kind that hides its interface is still of that kind.
         return new EngineFacts(
                 configured == null ? EngineKind.OPENAI : configured,
@@ -244,7 +260,25 @@ public final class DialectProbe implements WorkerProbe {
                 0,
                 0,
                 Capacity.UNKNOWN,
+                List.of(),
                 List.of());
+    }
+
+    /** Twice where no answer comes: on its kind hangs how it has to be asked for everything. */
+    private Optional<EngineFacts> ask(EngineDialect dialect, URI worker, Unread open)
+            throws IOException {
+        for (boolean again = false; ; again = true) {
+            try {
+                return dialect.ask(worker, http);
+            } catch (ConnectException | NotAskedException e) {
+                throw e;
+            } catch (IOException e) {
+                if (again || e instanceof EngineAnswerException) {
+                    open.add("what a " + dialect.kind() + " tells: " + e.getMessage());
+                    return Optional.empty();
+                }
+            }
+        }
     }
 
     private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {

@@ -14,9 +14,9 @@ public interface EngineDialect {
 
     /**
      * What the engine at {@code worker} says, or empty when another kind of engine answers there.
+     * What it tells in a form that is not usable is left out, and named.
      *
-     * @throws IOException when the engine could not be asked, or answered as this kind but
-     *     unreadably
+     * @throws IOException when it stays open which kind of engine answers there
      */
     Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException;
 

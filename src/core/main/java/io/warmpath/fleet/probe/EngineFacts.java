@@ -24,6 +24,7 @@ import java.util.List;
  * @param sessions how it keeps sessions
  * @param disaggregation which part of requests it does
  * @param cache what is special about it
+ * @param unread what it tells in a form that is not usable, see {@link Unread}
  */
 public record EngineFacts(
         EngineKind kind,
@@ -36,7 +37,10 @@ public record EngineFacts(
         PriorityOrder priorities,
         SessionSupport sessions,
         Disaggregation disaggregation,
-        CacheTraits cache) {
+        CacheTraits cache,
+        List<String> unread) {
+
+    private static final int LONGEST_VERSION = 64;
 
     /** An engine that says nothing of memory below its device's, of priorities or of sessions. */
     public EngineFacts(
@@ -45,7 +49,8 @@ public record EngineFacts(
             int blockSize,
             int dpSize,
             Capacity capacity,
-            List<EventEndpoint> events) {
+            List<EventEndpoint> events,
+            List<String> unread) {
         this(
                 kind,
                 version,
@@ -57,12 +62,15 @@ public record EngineFacts(
                 PriorityOrder.NOT_TAKEN,
                 SessionSupport.STICKY,
                 Disaggregation.NONE,
-                CacheTraits.PLAIN);
+                CacheTraits.PLAIN,
+                unread);
     }
 
     /** Throws {@link IllegalArgumentException} where it says what no engine has. */
     public EngineFacts {
         WorkerSpec.requireRanks(dpSize);
+        version = Unread.printable(version, LONGEST_VERSION);
         events = List.copyOf(events);
+        unread = List.copyOf(unread);
     }
 }

@@ -21,6 +21,22 @@ public record EngineLoad(
         double usage,
         @Nullable MovedKv moved,
         @Nullable AdapterSlots adapters) {
+    /** No engine has more requests at once, or tokens: more is told by mistake. */
+    private static final int MOST_REQUESTS = 1_000_000;
+
+    private static final long MOST_TOKENS = 1L << 40;
+
+    /** Shares are rounded, and counted a moment before or after the blocks. */
+    private static final double MOST_USAGE = 2;
+
+    /** What no engine can do is not told. */
+    public EngineLoad {
+        running = running < 0 || running > MOST_REQUESTS ? 0 : running;
+        waiting = waiting < 0 || waiting > MOST_REQUESTS ? 0 : waiting;
+        usedTokens = usedTokens > MOST_TOKENS ? -1 : usedTokens;
+        usage = usage <= MOST_USAGE ? usage : -1; // NaN, too
+    }
+
     public EngineLoad(int dpRank, int running, int waiting, long usedTokens, double usage) {
         this(dpRank, running, waiting, usedTokens, usage, null, null);
     }

@@ -59,7 +59,7 @@ public final class PinSupports implements FleetListener {
     }
 
     @Override
-    public void attached(Worker worker, List<EventEndpoint> events) {
+    public void attached(Worker worker, List<EventEndpoint> events, String noEvents) {
         PinSupport said = told.apply(worker.id());
         known.put(worker.id(), new Known(worker.ranks(), said == null ? PinSupport.NONE : said));
         if (said == null) {

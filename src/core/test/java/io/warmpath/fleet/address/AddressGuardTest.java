@@ -207,7 +207,9 @@ class AddressGuardTest {
                         SessionSupport.STICKY,
                         Disaggregation.NONE,
                         CacheTraits.PLAIN,
-                        List.of());
+                        List.of(),
+                        List.of(),
+                        "");
         WorkerProbe engine =
                 new WorkerProbe() {
                     @Override

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.AdapterBases;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HealthOptions;
 import io.warmpath.fleet.PassiveHealth;
@@ -88,6 +89,7 @@ class FleetMonitorTest {
         Verdict health = Verdict.OK;
         Verdict deep = Verdict.OK;
         String problem = "";
+        List<String> unread = List.of();
         ServedModels served = ServedModels.of(Set.of("m"));
         int looks; // at what it serves, beside the other questions
         final List<String> asked = new ArrayList<>();
@@ -107,7 +109,7 @@ class FleetMonitorTest {
             if (!problem.isEmpty()) {
                 throw new ProbeException(problem);
             }
-            return Profiles.of(EngineKind.VLLM, served);
+            return Profiles.of(EngineKind.VLLM, served, unread);
         }
 
         @Override
@@ -207,6 +209,45 @@ class FleetMonitorTest {
         assertEquals(Set.of("m"), worker().models());
         assertNull(bases.of("sql"));
         assertFalse(fleet.snapshot().knows("sql"));
+    }
+
+    @Test
+    void what_could_not_be_read_keeps_no_worker_out_and_is_asked_for_again() {
+        List<List<String>> told = new ArrayList<>();
+        fleet.addListener(
+                new FleetListener() {
+                    @Override
+                    public void disagrees(Worker worker, List<String> what) {
+                        told.add(what);
+                    }
+                });
+        engine.unread = List.of("events: not json");
+        ready();
+        WorkerSlot slot = worker().ranks().get(0).slot();
+        assertEquals(engine.unread, fleet.status().get(0).disagreements());
+        engine.served = ServedModels.of(Set.of("m", "sql"));
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health", "learn"), round());
+        assertEquals(Set.of("m", "sql"), worker().models(), "adapters are found all the same");
+        assertEquals(List.of(engine.unread), told, "once");
+
+        engine.problem = "GET /v1/models answered 500";
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health", "learn"), round());
+        assertEquals(WorkerState.READY, worker().state());
+
+        engine.problem = "";
+        engine.unread = List.of();
+        engine.health = Verdict.LATE;
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health"), round());
+        engine.health = Verdict.OK;
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health", "learn"), round());
+        assertEquals(List.of(), fleet.status().get(0).disagreements());
+        assertEquals(slot, worker().ranks().get(0).slot(), "its cache is the same");
+        advance(Duration.ofSeconds(11));
+        assertEquals(List.of("health"), round());
     }
 
     @Test

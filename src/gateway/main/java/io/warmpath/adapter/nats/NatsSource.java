@@ -188,10 +188,10 @@ final class NatsSource implements SourceSession.ReplayLink {
                         live(e, List.of(whole));
                     }
                 }
-                case ALIVE, END -> counters.badFrame();
+                case ALIVE, END -> session.unusable("an envelope of the kind " + e.kind());
             }
         } catch (BadEnvelope e) {
-            counters.badFrame();
+            session.unusable("an envelope that cannot be read: " + e.getMessage());
         }
     }
 

@@ -4,12 +4,9 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.warmpath.fleet.metadata.HiCacheMetadata;
-import io.warmpath.fleet.metadata.MetadataException;
 import io.warmpath.fleet.metadata.PoolMetadata;
-import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,28 +16,19 @@ import org.jspecify.annotations.Nullable;
  * server takes from its environment or a file are not told either.
  */
 final class HiCacheArguments {
-    private static final Logger LOG = Logger.getLogger(HiCacheArguments.class);
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private HiCacheArguments() {}
 
     /**
-     * @return null when it uses no Mooncake pool, or says nothing usable of it
+     * @return null when it uses no Mooncake pool
+     * @throws IllegalArgumentException when nothing that it says of it is usable
      */
-    static @Nullable PoolMetadata pool(URI worker, JsonNode info) {
-        try {
-            JsonNode metadata = info.path(HiCacheMetadata.KEY);
-            return metadata.isObject()
-                    ? HiCacheMetadata.of(JSON.convertValue(metadata, Map.class))
-                    : arguments(info);
-        } catch (MetadataException | JsonProcessingException e) {
-            // The worker can serve all the same.
-            LOG.warnf(
-                    "%s: what /server_info says of its Mooncake pool cannot be used, it gets no"
-                            + " credit for it: %s",
-                    worker, e.getMessage());
-            return null;
-        }
+    static @Nullable PoolMetadata pool(JsonNode info) throws JsonProcessingException {
+        JsonNode metadata = info.path(HiCacheMetadata.KEY);
+        return metadata.isObject()
+                ? HiCacheMetadata.of(JSON.convertValue(metadata, Map.class))
+                : arguments(info);
     }
 
     private static @Nullable PoolMetadata arguments(JsonNode info) throws JsonProcessingException {

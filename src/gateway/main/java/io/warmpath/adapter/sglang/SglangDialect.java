@@ -13,11 +13,13 @@ import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.SessionSupport;
+import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.probe.HealthAnswers;
+import io.warmpath.fleet.probe.Unread;
 import io.warmpath.fleet.probe.WorkerProbe.Health;
 import io.warmpath.fleet.probe.WorkerProbe.Verdict;
 import java.io.IOException;
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SglangDialect implements EngineDialect {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int MAX_PORT = 65535;
 
     @Override
     public EngineKind kind() {
@@ -47,7 +50,9 @@ public final class SglangDialect implements EngineDialect {
         if (answer.status() == 404) {
             answer = http.get(worker, "/get_server_info");
         }
-        return answer.ok() ? read(worker, answer.body()) : Optional.empty();
+        return Unread.isOffered("/server_info", answer)
+                ? read(worker, answer.body())
+                : Optional.empty();
     }
 
     @Override
@@ -86,7 +91,7 @@ public final class SglangDialect implements EngineDialect {
         return HealthAnswers.read("/health", http.get(worker, "/health", patience));
     }
 
-    static Optional<EngineFacts> read(URI worker, String body) throws IOException {
+    private static Optional<EngineFacts> read(URI worker, String body) throws IOException {
         JsonNode info;
         try {
             info = JSON.readTree(body);
@@ -97,54 +102,41 @@ public final class SglangDialect implements EngineDialect {
         if (!info.has("kv_events") && !info.has("internal_states") && !info.has("page_size")) {
             return Optional.empty();
         }
+        Unread unread = new Unread();
         JsonNode events = info.path("kv_events");
-        int pageSize = number(info, "page_size", 0);
-        int dpSize = number(info, "dp_size", 1);
-        String version = info.path("version").asText("");
-        if (!events.isObject()) {
-            return Optional.of(
-                    new EngineFacts(
-                            EngineKind.SGLANG,
-                            version,
-                            pageSize,
-                            dpSize,
-                            capacity(info, pageSize),
-                            List.of(),
-                            offload(worker, info),
-                            priorities(info),
-                            sessions(info),
-                            disaggregation(info),
-                            cache(info)));
-        }
-        int blockSize = number(events, "block_size", pageSize);
-        int ranks = number(events, "dp_size", dpSize);
+        int blockSize = number(events, "block_size", number(info, "page_size", 0));
+        int ranks = number(events, "dp_size", number(info, "dp_size", 1));
+        boolean tooMany = ranks > WorkerSpec.MAX_DP_SIZE;
         return Optional.of(
                 new EngineFacts(
                         EngineKind.SGLANG,
-                        version,
+                        info.path("version").asText(""),
                         blockSize,
-                        ranks,
+                        tooMany ? 0 : ranks,
                         capacity(info, blockSize),
-                        endpoints(worker, events, ranks),
-                        offload(worker, info),
+                        unread.read(
+                                Unread.EVENTS, () -> endpoints(worker, events, ranks), List.of()),
+                        unread.read(
+                                "its pool",
+                                () -> new Offload(copies(info), HiCacheArguments.pool(info)),
+                                new Offload(copies(info), null)),
                         priorities(info),
                         sessions(info),
-                        disaggregation(info),
-                        cache(info)));
+                        disaggregation(info, unread),
+                        cache(info),
+                        unread.all()));
     }
 
     /** The server's arguments are members of the answer, by their names. */
-    private static Offload offload(URI worker, JsonNode info) {
+    private static HostCopies copies(JsonNode info) {
         if (!info.path("enable_hierarchical_cache").asBoolean(false)) {
-            return Offload.NONE;
+            return HostCopies.NONE;
         }
-        HostCopies copies =
-                switch (info.path("hicache_write_policy").asText("")) {
-                    case "write_back" -> HostCopies.ON_EVICTION;
-                    case "write_through_selective" -> HostCopies.SELECTIVE;
-                    default -> HostCopies.EARLY;
-                };
-        return new Offload(copies, HiCacheArguments.pool(worker, info));
+        return switch (info.path("hicache_write_policy").asText("")) {
+            case "write_back" -> HostCopies.ON_EVICTION;
+            case "write_through_selective" -> HostCopies.SELECTIVE;
+            default -> HostCopies.EARLY;
+        };
     }
 
     /**
@@ -187,18 +179,26 @@ public final class SglangDialect implements EngineDialect {
     }
 
     /** An engine of a role answers no request alone: without a room it says 400. */
-    private static Disaggregation disaggregation(JsonNode info) {
+    private static Disaggregation disaggregation(JsonNode info, Unread unread) {
+        String mode = info.path("disaggregation_mode").asText("null");
         Role role =
-                switch (info.path("disaggregation_mode").asText("null")) {
+                switch (mode) {
                     case "prefill" -> Role.PREFILL;
                     case "decode" -> Role.DECODE;
                     default -> Role.BOTH;
                 };
+        if (role == Role.BOTH && !mode.equals("null")) {
+            unread.add("role: " + mode + " by its engine");
+        }
         if (role == Role.BOTH) {
             return Disaggregation.NONE;
         }
         // Every engine has the argument; the registry is the prefill engine's.
         int port = role == Role.PREFILL ? number(info, "disaggregation_bootstrap_port", 0) : 0;
+        if (port > MAX_PORT) {
+            unread.add("bootstrap: " + port + " by its engine is no port");
+            port = 0;
+        }
         String transfer = info.path("disaggregation_transfer_backend").asText("");
         return new Disaggregation(role, false, port, transfer);
     }
@@ -218,6 +218,10 @@ public final class SglangDialect implements EngineDialect {
 
     private static List<EventEndpoint> endpoints(URI worker, JsonNode events, int ranks)
             throws IOException {
+        WorkerSpec.requireRanks(ranks);
+        if (!events.isObject() && !events.isNull() && !events.isMissingNode()) {
+            throw new IOException("/server_info has kv_events that are no object");
+        }
         if (!events.path("publisher").asText("").equals("zmq")) {
             return List.of();
         }
@@ -225,20 +229,20 @@ public final class SglangDialect implements EngineDialect {
         if (base == null) {
             throw new IOException("/server_info announces kv_events without endpoint_port_base");
         }
-        try {
-            return EventEndpoint.perRank(
-                    base,
-                    endpoint(worker, events, "replay_endpoint_port_base"),
-                    false,
-                    events.path("topic").asText(""),
-                    ranks);
-        } catch (IllegalArgumentException e) {
-            throw new IOException("/server_info: " + e.getMessage(), e);
-        }
+        return EventEndpoint.perRank(
+                base,
+                endpoint(worker, events, "replay_endpoint_port_base"),
+                false,
+                events.path("topic").asText(""),
+                ranks);
     }
 
-    private static @Nullable String endpoint(URI worker, JsonNode events, String portField) {
+    private static @Nullable String endpoint(URI worker, JsonNode events, String portField)
+            throws IOException {
         int port = number(events, portField, 0);
+        if (port > MAX_PORT) {
+            throw new IOException("/server_info announces kv_events at port " + port);
+        }
         if (port == 0) {
             return null;
         }
@@ -246,9 +250,9 @@ public final class SglangDialect implements EngineDialect {
         return EventEndpoint.reachable("tcp://" + host + ":" + port, worker);
     }
 
-    /** A positive integer, else {@code otherwise}. */
+    /** A positive integer, the largest for all beyond; else {@code otherwise}. */
     private static int number(JsonNode object, String field, int otherwise) {
-        int n = object.path(field).asInt(0);
-        return n > 0 ? n : otherwise;
+        double n = object.path(field).asDouble(0);
+        return n >= 1 ? (int) n : otherwise;
     }
 }

@@ -11,6 +11,7 @@ import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
 import io.warmpath.fleet.probe.EngineLoad;
 import io.warmpath.fleet.probe.HealthAnswers;
+import io.warmpath.fleet.probe.Unread;
 import io.warmpath.fleet.probe.WorkerProbe.Health;
 import java.io.IOException;
 import java.net.URI;
@@ -56,19 +57,27 @@ public final class TrtllmDialect implements EngineDialect {
     @Override
     public Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException {
         EngineHttp.Answer models = http.get(worker, "/v1/models");
-        if (!models.ok() || !isIts(models.body())) {
+        if (!Unread.isOffered("/v1/models", models) || !isIts(models.body())) {
             return Optional.empty();
         }
-        EngineHttp.Answer version = http.get(worker, "/version");
-        Map<String, Double> gauges = gauges(worker, http);
+        Unread unread = new Unread();
+        String version = unread.page(worker, "/version", "version", http);
+        Map<String, Double> gauges =
+                gauges(unread.page(worker, METRICS, "block-size and capacity", http));
         return Optional.of(
                 new EngineFacts(
                         EngineKind.TRTLLM,
-                        version.ok() ? tree(version.body()).path("version").asText("") : "",
-                        gauges.getOrDefault("kv_cache_tokens_per_block", 0.0).intValue(),
+                        tree(version).path("version").asText(""),
+                        number(gauges, "kv_cache_tokens_per_block"),
                         0,
-                        new Capacity(0, gauges.getOrDefault("kv_cache_max_blocks", 0.0).intValue()),
-                        List.of(EventEndpoint.polled(worker))));
+                        new Capacity(0, number(gauges, "kv_cache_max_blocks")),
+                        List.of(EventEndpoint.polled(worker)),
+                        unread.all()));
+    }
+
+    /** 0 where it is not told. */
+    private static int number(Map<String, Double> gauges, String name) {
+        return Math.max(0, gauges.getOrDefault(name, 0.0).intValue());
     }
 
     private static boolean isIts(String models) {
@@ -99,7 +108,8 @@ public final class TrtllmDialect implements EngineDialect {
     /** Of rank 0 alone: the gauges tell of no other one. */
     @Override
     public List<EngineLoad> load(URI worker, EngineHttp http) throws IOException {
-        Map<String, Double> gauges = gauges(worker, http);
+        EngineHttp.Answer metrics = http.get(worker, METRICS);
+        Map<String, Double> gauges = gauges(metrics.ok() ? metrics.body() : "");
         Double running = gauges.get("num_requests_running");
         Double waiting = gauges.get("num_requests_waiting");
         return running == null || waiting == null
@@ -107,17 +117,16 @@ public final class TrtllmDialect implements EngineDialect {
                 : List.of(
                         new EngineLoad(
                                 0,
-                                Math.max(0, running.intValue()),
-                                Math.max(0, waiting.intValue()),
+                                running.intValue(),
+                                waiting.intValue(),
                                 -1,
                                 gauges.getOrDefault("kv_cache_utilization", -1.0)));
     }
 
     /** By name without {@code trtllm_}; empty where it has none. */
-    private static Map<String, Double> gauges(URI worker, EngineHttp http) throws IOException {
-        EngineHttp.Answer metrics = http.get(worker, METRICS);
+    private static Map<String, Double> gauges(String metrics) {
         Map<String, Double> out = new HashMap<>();
-        Matcher m = GAUGE.matcher(metrics.ok() ? metrics.body() : "");
+        Matcher m = GAUGE.matcher(metrics);
         while (m.find()) {
             try {
                 out.put(m.group(1), Double.valueOf(m.group(2)));

@@ -217,10 +217,10 @@ public final class TrtllmEventFeed implements EventFeed {
         }
         for (EventAnswer.Event event : answer.events()) {
             Rank rank = engine.ranks.get(event.rank());
-            if (event.id() < 0) {
-                counters.badFrame();
-            } else if (rank == null) {
+            if (rank == null) {
                 counters.drop(DropReason.UNKNOWN_RANK);
+            } else if (event.id() < 0) {
+                rank.session.unusable("no event_id");
             } else {
                 guarded(rank, () -> deliver(rank, event));
             }

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * Reads vLLM's {@code GET /kv_event_sources}.
  *
  * <p>Two shapes are known: an object from rank to publisher settings (0.32), and a list of entries
- * with {@code data_parallel_rank}. The settings may be the same for every rank although rank r
- * publishes on port + r, so equal endpoints are counted up and distinct ones taken as they are.
+ * with {@code data_parallel_rank}, either of them alone or as the member {@code sources}. The
+ * settings may be the same for every rank although rank r publishes on port + r, so equal endpoints
+ * are counted up and distinct ones taken as they are.
  */
 final class KvEventSources {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -28,7 +29,8 @@ final class KvEventSources {
     static List<EventEndpoint> read(URI worker, String body) throws IOException {
         Map<Integer, JsonNode> byRank = new TreeMap<>();
         try {
-            JsonNode root = JSON.readTree(body);
+            JsonNode whole = JSON.readTree(body);
+            JsonNode root = whole.has("sources") ? whole.get("sources") : whole;
             if (root.isObject()) {
                 for (Map.Entry<String, JsonNode> e : root.properties()) {
                     byRank.put(rank(Integer.parseUnsignedInt(e.getKey())), e.getValue());
@@ -37,6 +39,8 @@ final class KvEventSources {
                 for (JsonNode e : root) {
                     byRank.put(rank(e.path("data_parallel_rank").asInt(byRank.size())), e);
                 }
+            } else if (!root.isNull()) {
+                throw new IOException("/kv_event_sources names no ranks");
             }
         } catch (JsonProcessingException | NumberFormatException e) {
             throw new IOException("/kv_event_sources cannot be read: " + e.getMessage(), e);
@@ -62,6 +66,9 @@ final class KvEventSources {
 
     private static @Nullable EventEndpoint endpoint(
             URI worker, int rank, JsonNode source, boolean countUp) throws IOException {
+        if (!source.isObject()) {
+            throw new IOException("/kv_event_sources tells nothing of rank " + rank);
+        }
         String endpoint = text(source, "endpoint");
         boolean off =
                 source.has("enable_kv_cache_events")

@@ -16,6 +16,7 @@ import io.warmpath.fleet.probe.EngineDialect;
 import io.warmpath.fleet.probe.EngineFacts;
 import io.warmpath.fleet.probe.EngineHttp;
 import io.warmpath.fleet.probe.EngineLoad;
+import io.warmpath.fleet.probe.Unread;
 import java.io.IOException;
 import java.net.URI;
 import java.util.List;
@@ -59,7 +60,7 @@ public final class VllmDialect implements EngineDialect {
     @Override
     public Optional<EngineFacts> ask(URI worker, EngineHttp http) throws IOException {
         EngineHttp.Answer version = http.get(worker, "/version");
-        if (!version.ok()) {
+        if (!Unread.isOffered("/version", version)) {
             return Optional.empty();
         }
         JsonNode said;
@@ -71,27 +72,31 @@ public final class VllmDialect implements EngineDialect {
         if (!said.path("version").isTextual()) {
             return Optional.empty();
         }
-        EngineHttp.Answer sources = http.get(worker, "/kv_event_sources");
+        Unread unread = new Unread();
+        String sources = unread.page(worker, "/kv_event_sources", Unread.EVENTS, http);
         List<EventEndpoint> events =
-                sources.ok() ? KvEventSources.read(worker, sources.body()) : List.of();
-        EngineHttp.Answer metrics = http.get(worker, "/metrics");
+                sources.isEmpty()
+                        ? List.of()
+                        : unread.read(
+                                Unread.EVENTS,
+                                () -> KvEventSources.read(worker, sources),
+                                List.of());
+        String metrics = unread.page(worker, "/metrics", "block-size and capacity", http);
         int dpSize = events.stream().mapToInt(e -> e.dpRank() + 1).max().orElse(0);
         return Optional.of(
                 new EngineFacts(
                         EngineKind.VLLM,
                         said.path("version").asText(),
-                        metrics.ok() ? label(BLOCK_SIZE, metrics.body()) : 0,
+                        label(BLOCK_SIZE, metrics),
                         dpSize,
-                        new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
+                        new Capacity(0, label(KV_BLOCKS, metrics)),
                         events,
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
                         Disaggregation.NONE,
-                        new CacheTraits(
-                                false,
-                                false,
-                                metrics.ok() && DRAFTS.matcher(metrics.body()).find())));
+                        new CacheTraits(false, false, DRAFTS.matcher(metrics).find()),
+                        unread.all()));
     }
 
     /**

@@ -148,7 +148,7 @@ public class FleetResource {
             return last;
         }
         List<WorkerStatus> all = fleet.status();
-        List<SourceReport> reports = sources.get();
+        List<SourceReport> reports = FleetTroubles.expected(all, sources.get());
         Map<Long, List<SourceReport>> byWorker =
                 reports.stream().collect(Collectors.groupingBy(SourceReport::workerId));
         SlotBlocks blocks = facts.blocks().get();

@@ -1,7 +1,6 @@
 package io.warmpath.api.admin;
 
 import io.warmpath.events.SourceReport;
-import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerStatus;
 import java.util.ArrayList;
@@ -49,7 +48,7 @@ final class FleetTroubles {
                         .toList(),
                 "get no requests; their `problem` says why.");
         if (facts.followsEvents()) {
-            events(out, sources, decodeOnly(workers));
+            events(out, expected(workers, sources));
         }
         if (fleet.router().mode().looksAtTokens()) {
             tokens(out, workers, facts);
@@ -57,18 +56,23 @@ final class FleetTroubles {
         return out;
     }
 
-    /** Their caches are filled by others, and no engine has to tell of them. */
-    private static Set<String> decodeOnly(List<WorkerStatus> workers) {
-        return workers.stream()
-                .map(WorkerStatus::worker)
-                .filter(w -> w.disaggregation().role() == Role.DECODE)
-                .filter(w -> !w.disaggregation().alone())
-                .map(Worker::name)
-                .collect(Collectors.toSet());
+    /**
+     * Without those that have said nothing and need not: others fill the caches of engines that
+     * only decode.
+     */
+    static List<SourceReport> expected(List<WorkerStatus> workers, List<SourceReport> sources) {
+        Set<Long> decodeOnly =
+                workers.stream()
+                        .map(WorkerStatus::worker)
+                        .filter(w -> w.disaggregation().decodesOnly())
+                        .map(Worker::id)
+                        .collect(Collectors.toSet());
+        return sources.stream()
+                .filter(r -> r.status().batches() > 0 || !decodeOnly.contains(r.workerId()))
+                .toList();
     }
 
-    private static void events(
-            List<String> out, List<SourceReport> sources, Set<String> decodeOnly) {
+    private static void events(List<String> out, List<SourceReport> sources) {
         add(
                 out,
                 sources.stream()
@@ -82,7 +86,6 @@ final class FleetTroubles {
                 sources.stream()
                         .filter(r -> r.endpoint() == null)
                         .map(SourceReport::worker)
-                        .filter(name -> !decodeOnly.contains(name))
                         .collect(Collectors.toCollection(TreeSet::new)),
                 "send no KV events: what they have cached is not known.");
     }

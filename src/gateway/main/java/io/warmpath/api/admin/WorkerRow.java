@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param versionTested the gateway was tested with this version of the engine
  * @param drained an operator has drained it
  * @param sources who names it, the strongest first
- * @param disagreements what its sources say differently
+ * @param disagreements what its sources say differently, and what its engine tells in a form that
+ *     is not usable
  * @param pins how it keeps what clients pin
  * @param role which part of requests it does: prefill, decode, both, or encode, which gets none
  * @param bootstrapPort where decode engines find its registry; 0: it has none

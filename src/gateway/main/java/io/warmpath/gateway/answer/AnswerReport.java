@@ -263,7 +263,10 @@ public final class AnswerReport {
     public void computed(@Nullable AnswerScanner s, int status, long since) {
         Candidate to = decision.chosen().candidate();
         int blockSize = to.worker().blockSize();
-        if (status >= 400 || promptTokens < 0 || blockSize <= 0) {
+        if (status >= 400
+                || promptTokens < 0
+                || blockSize <= 0
+                || to.worker().disaggregation().decodesOnly()) {
             return;
         }
         long reported = s == null ? -1 : s.cachedTokens();

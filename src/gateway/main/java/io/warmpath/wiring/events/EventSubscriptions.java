@@ -95,7 +95,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
     }
 
     @Override
-    public synchronized void attached(Worker worker, List<EventEndpoint> events) {
+    public synchronized void attached(Worker worker, List<EventEndpoint> events, String noEvents) {
         List<WorkerSlot> slots = worker.ranks().stream().map(Worker.Rank::slot).toList();
         credits.set(slots, 1);
         List<Source> sources = new ArrayList<>();
@@ -107,7 +107,8 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
             sources.add(open(worker, slots, e, endpoints.size() == 1));
         }
         if (endpoints.isEmpty()) {
-            sources.add(new Source(0, slots, null, null, NO_SOCKETS));
+            sources.add(
+                    new Source(0, slots, null, null, noEvents.isEmpty() ? NO_SOCKETS : noEvents));
         }
         byWorker.put(worker.id(), new Entry(worker, List.copyOf(sources)));
     }

@@ -45,7 +45,7 @@ public final class FleetLog implements FleetListener {
     }
 
     @Override
-    public void attached(Worker worker, List<EventEndpoint> events) {
+    public void attached(Worker worker, List<EventEndpoint> events, String noEvents) {
         LOG.infof(
                 "Worker %s: %s serves %s, %d rank(s), blocks of %d tokens, KV events %s",
                 worker.name(),
@@ -56,7 +56,10 @@ public final class FleetLog implements FleetListener {
                 events.isEmpty()
                         ? "none"
                         : String.join(", ", events.stream().map(EventEndpoint::endpoint).toList()));
-        if (kvMode && events.isEmpty()) {
+        if (kvMode
+                && events.isEmpty()
+                && noEvents.isEmpty()
+                && !worker.disaggregation().decodesOnly()) {
             LOG.warnf(
                     "Worker %s publishes no KV events; it is routed by load alone. Start it with"
                             + " KV events on, or configure events-endpoint.",
@@ -89,7 +92,7 @@ public final class FleetLog implements FleetListener {
     @Override
     public void disagrees(Worker worker, List<String> what) {
         LOG.warnf(
-                "Worker %s: its record and its engine disagree, the record counts: %s",
+                "Worker %s serves, but not all that is told of it is used: %s",
                 worker.name(), String.join("; ", what));
     }
 

@@ -51,8 +51,26 @@ class FleetTroublesTest {
         assertEquals(List.of(WANTED), troubles(new Disaggregation(Role.DECODE, true, 0, "nixl")));
     }
 
+    /** Its socket is told, and nothing is ever said there. */
+    @Test
+    void one_that_only_decodes_may_be_silent() {
+        SourceReport silent =
+                new SourceReport(
+                        "w1", 1, 0, "tcp://a:1", null, 0, false, SourceStatus.none("silent"));
+        assertEquals(
+                List.of(), troubles(new Disaggregation(Role.DECODE, false, 0, "nixl"), silent));
+        assertEquals(1, troubles(Disaggregation.NONE, silent).size());
+    }
+
     /** Of a fleet of this engine, which sends no events. */
     private static List<String> troubles(Disaggregation part) {
+        return troubles(
+                part,
+                new SourceReport(
+                        "w1", 1, 0, null, null, 1, false, SourceStatus.none("no sockets")));
+    }
+
+    private static List<String> troubles(Disaggregation part, SourceReport source) {
         Worker worker =
                 Worker.builder(1, "w1", URI.create("http://10.0.0.1:30000"))
                         .state(WorkerState.READY)
@@ -67,9 +85,7 @@ class FleetTroublesTest {
                                 List.of(),
                                 "",
                                 List.of())),
-                List.of(
-                        new SourceReport(
-                                "w1", 1, 0, null, null, 1, false, SourceStatus.none("no sockets"))),
+                List.of(source),
                 new WorkerFacts(
                         id -> Map.of(),
                         true,

@@ -186,7 +186,9 @@ class WorkersResourceTest {
                         SessionSupport.STICKY,
                         Disaggregation.NONE,
                         CacheTraits.PLAIN,
-                        List.of()),
+                        List.of(),
+                        List.of(),
+                        ""),
                 false);
         given().spec(api)
                 .get("/workers/18446744073709551615")

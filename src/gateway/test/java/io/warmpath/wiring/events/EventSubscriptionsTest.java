@@ -79,7 +79,7 @@ class EventSubscriptionsTest {
     @Test
     void a_doubtful_rank_counts_in_part_and_a_frozen_one_not_at_all() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")), "");
         assertEquals(List.of(8, 8, 4, 8), believed());
         EventSource second = feed.open.get(1);
         feed.change(second, EventView.REPAIRING, SourceStatus.Belief.PART, "a hole");
@@ -97,7 +97,7 @@ class EventSubscriptionsTest {
     @Test
     void a_source_for_all_ranks_lowers_all_of_them_until_its_worker_leaves() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1")), "");
         feed.change(feed.open.get(0), EventView.GONE, SourceStatus.Belief.NOTHING, "cut");
         assertEquals(List.of(0, 0, 0, 0), believed());
         subscriptions.detached(w);
@@ -107,7 +107,7 @@ class EventSubscriptionsTest {
     @Test
     void every_source_is_reported_and_a_worker_without_one_says_why() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "refuse")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "refuse")), "");
         List<SourceReport> reports = subscriptions.reports();
         assertEquals(List.of(0, 1), reports.stream().map(SourceReport::dpRank).toList());
         assertEquals("w", reports.get(0).worker());
@@ -116,15 +116,19 @@ class EventSubscriptionsTest {
         assertEquals(EventView.NONE, reports.get(1).status().state());
         assertEquals("cannot connect", reports.get(1).status().why());
         subscriptions.detached(w);
-        subscriptions.attached(w, List.of());
+        subscriptions.attached(w, List.of(), "");
         assertEquals(EventView.NONE, subscriptions.reports().get(0).status().state());
         assertNull(subscriptions.reports().get(0).endpoint());
+        subscriptions.detached(w);
+        subscriptions.attached(w, List.of(), "not json");
+        assertEquals(EventView.NONE, subscriptions.reports().get(0).status().state());
+        assertEquals("not json", subscriptions.reports().get(0).status().why());
     }
 
     @Test
     void what_was_computed_is_told_to_the_ranks_own_source() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")), "");
         subscriptions.computed(rank(w, 1), 5);
         assertEquals(Map.of(feed.open.get(1), 1), feed.computed);
         subscriptions.computed(rank(worker(4), 0), 5); // another process: nothing to tell
@@ -134,7 +138,7 @@ class EventSubscriptionsTest {
     @Test
     void each_rank_is_as_its_own_source() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")), "");
         assertEquals(EventView.EXACT, of(w, 0));
         assertEquals(EventView.CONNECTING, of(w, 1));
     }
@@ -142,7 +146,7 @@ class EventSubscriptionsTest {
     @Test
     void ranks_of_one_source_are_as_that() {
         Worker w = worker(0);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1")), "");
         assertEquals(EventView.EXACT, of(w, 0));
         assertEquals(EventView.EXACT, of(w, 1));
     }
@@ -151,12 +155,12 @@ class EventSubscriptionsTest {
     void without_a_source_there_is_none_also_for_a_process_that_has_gone() {
         Worker w = worker(0);
         assertEquals(EventView.NONE, of(w, 0));
-        subscriptions.attached(w, List.of());
+        subscriptions.attached(w, List.of(), "");
         assertEquals(EventView.NONE, of(w, 0));
-        subscriptions.attached(w, List.of(source(0, "refuse")));
+        subscriptions.attached(w, List.of(source(0, "refuse")), "");
         assertEquals(EventView.NONE, of(w, 0));
         subscriptions.detached(w);
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1")), "");
         assertEquals(EventView.NONE, of(worker(4), 0));
         assertEquals(EventView.EXACT, of(w, 0));
         subscriptions.detached(w);
@@ -175,7 +179,7 @@ class EventSubscriptionsTest {
     private List<String> warnings(Worker w) {
         Logs logs = new Logs(EventSubscriptions.class);
         try {
-            subscriptions.attached(w, List.of(source(0, "tcp://a:1")));
+            subscriptions.attached(w, List.of(source(0, "tcp://a:1")), "");
             subscriptions.checkMedia();
             subscriptions.checkMedia();
             return logs.at(Level.WARNING);
