@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
@@ -28,6 +29,7 @@ import io.warmpath.upstream.UpstreamRequest;
 import io.warmpath.upstream.answer.AnswerScanner;
 import io.warmpath.upstream.answer.StreamText;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +64,7 @@ final class Attempt
     private long foundByPrefill = AnswerScanner.TOLD_HERE; // cached tokens of the prompt
     private long received;
     private int status;
+    private @Nullable Duration full; // the pause of an engine whose queue is
 
     /** {@code continued}: the stream that it goes on with; null: it begins the answer. */
     Attempt(
@@ -158,9 +161,12 @@ final class Attempt
                         .engines()
                         .send(
                                 request,
-                                continued == null
-                                        ? listener(candidate(), scope.session())
-                                        : continued.joining(this));
+                                new FirstLook(
+                                        continued == null
+                                                ? listener(candidate(), scope.session())
+                                                : continued.joining(this),
+                                        scope.parts.options().holdBytes() > 0,
+                                        this::full));
         call.watchedBy(this);
         become(AttemptState.SENT);
     }
@@ -210,7 +216,11 @@ final class Attempt
             RetryCause known = EngineFailures.retryCause(error, scope.request().stream());
             RetryCause cause = known == null ? RetryCause.BROKE : known;
             scope.parts.metrics().disagg().failed(cause);
-            if (books.continued() != null || !owner.retry(leg.candidate(), cause, null)) {
+            boolean other =
+                    books.continued() == null
+                            && (owner.retry(leg.candidate(), cause, null)
+                                    || (cause == RetryCause.FULL && owner.waitForRoom(null)));
+            if (!other) {
                 lost(leg.candidate(), error);
             }
         } catch (RuntimeException e) {
@@ -245,7 +255,8 @@ final class Attempt
     /** There is no answer without what this worker was to do. */
     private void lost(Candidate worker, GatewayError error) {
         if (books.continued() == null) {
-            owner.refused(Outcome.UPSTREAM_FAILED, error);
+            boolean busy = error instanceof GatewayError.Overloaded;
+            owner.refused(busy ? Outcome.OVERLOADED : Outcome.UPSTREAM_FAILED, error);
         } else {
             breakAnswer(worker, error);
         }
@@ -292,6 +303,20 @@ final class Attempt
         }
     }
 
+    private void full(Duration pause) {
+        full = pause;
+        fleet().full(candidate().worker().id(), pause);
+    }
+
+    private Fleet fleet() {
+        return scope.parts.planning().fleet();
+    }
+
+    /** Its worker has not begun with the request: its queue is full. */
+    boolean isFull() {
+        return full != null;
+    }
+
     @Override
     public void head(int code, MultiMap engineHeaders) {
         if (state != AttemptState.SENT) {
@@ -300,21 +325,25 @@ final class Attempt
         try {
             status = code;
             headers = engineHeaders;
-            if (code >= 400 && owner.askAgainInFull(this)) {
+            if (code >= 400 && !isFull() && owner.askAgainInFull(this)) {
                 return;
             }
-            if (EngineFailures.isWorkersFault(code)) {
+            boolean faulty = EngineFailures.isWorkersFault(code) && !isFull();
+            if (faulty) {
                 books.tellFleet(RequestOutcome.FAILED);
             }
             if (books.continued() != null) {
                 goOn(code, engineHeaders);
                 return;
             }
-            if (code >= 300 && owner.leftToOther(this)) {
+            if ((code >= 300 || isFull()) && owner.leftToOther(this)) {
                 return;
             }
-            if (EngineFailures.isWorkersFault(code)
-                    && owner.retryElsewhere(this, RetryCause.STATUS)) {
+            if (faulty && owner.retryElsewhere(this, RetryCause.STATUS)) {
+                return;
+            }
+            if (isFull()
+                    && (owner.retryElsewhere(this, RetryCause.FULL) || owner.waitForRoom(this))) {
                 return;
             }
             if (code >= 300 && code < 400 && code != 304) {
@@ -341,15 +370,19 @@ final class Attempt
     private void goOn(int code, MultiMap engineHeaders) {
         AnswerPipe p = pipe(code, engineHeaders);
         pipe = p;
-        if (p.isStream()) {
+        if (p.isStream() && !isFull()) {
             become(AttemptState.PASSING);
             return;
         }
         detach();
+        Duration pause = full;
+        String name = candidate().worker().name();
         GatewayError error =
-                new GatewayError.BadUpstreamAnswer(
-                        candidate().worker().name(), "status " + code + " to the rest of a stream");
-        boolean busy = code == 429 || EngineFailures.isWorkersFault(code);
+                pause == null
+                        ? new GatewayError.BadUpstreamAnswer(
+                                name, "status " + code + " to the rest of a stream")
+                        : FullQueue.error(name, pause);
+        boolean busy = code == 429 || pause != null || EngineFailures.isWorkersFault(code);
         if (!busy || !owner.moveElsewhere(this, candidate(), error, true)) {
             owner.breakAnswer(error, true);
         }
@@ -443,7 +476,7 @@ final class Attempt
             close();
             books.compare(status, p);
             books.computed(status, p);
-            if (!EngineFailures.isWorkersFault(status)) {
+            if (!isFull() && !EngineFailures.isWorkersFault(status)) {
                 books.tellFleet(RequestOutcome.OK);
             }
             if (state == AttemptState.HOLDING) {
@@ -615,8 +648,14 @@ final class Attempt
         if (p.scanner() != null && !request.hints().extras().isEmpty()) {
             scope.answer.facts(this::facts);
         }
+        MultiMap engine = Objects.requireNonNull(headers);
+        Duration pause = full;
+        if (pause != null && status >= 400 && !engine.contains("retry-after")) {
+            own = own == null ? new HeaderList() : own;
+            own.set("retry-after", Long.toString(pause.toSeconds()));
+        }
         // A stream that may get an error event at its end cannot promise its length.
-        scope.answer.head(status, Objects.requireNonNull(headers), own, !p.isStream());
+        scope.answer.head(status, engine, own, !p.isStream());
         owner.answered(kept);
         kept = null;
     }
