@@ -414,4 +414,18 @@ class SplitRequestsTest extends SplitFleet {
         assertEquals(Set.of(0L, 2L), gateway.fleet.full.keySet());
         nothingIsBooked();
     }
+
+    @Test
+    void while_all_that_prefill_are_full_the_client_is_told_when_to_come_back() throws Exception {
+        p0.script(call -> call.json(503, QUEUE_FULL));
+        p1.script(call -> call.json(503, QUEUE_FULL));
+        d0.script(StubEngine.Call::awaitGone);
+        d1.script(StubEngine.Call::awaitGone);
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(503, answer.status(), answer::body);
+        assertEquals("1", answer.header("retry-after"));
+        assertEquals(List.of(), gateway.fleet.failed);
+        assertEquals(Set.of(2L, 3L), gateway.fleet.full.keySet());
+        nothingIsBooked();
+    }
 }

@@ -165,7 +165,6 @@ final class Attempt
                                         continued == null
                                                 ? listener(candidate(), scope.session())
                                                 : continued.joining(this),
-                                        scope.parts.options().holdBytes() > 0,
                                         this::full));
         call.watchedBy(this);
         become(AttemptState.SENT);
@@ -303,6 +302,15 @@ final class Attempt
         }
     }
 
+    /** The client has nothing of its answer, and another one will do. */
+    private boolean fullIsElsewhere() {
+        return state == AttemptState.HOLDING
+                && isFull()
+                && (owner.leftToOther(this)
+                        || owner.retryElsewhere(this, RetryCause.FULL)
+                        || owner.waitForRoom(this));
+    }
+
     private void full(Duration pause) {
         full = pause;
         fleet().full(candidate().worker().id(), pause);
@@ -336,7 +344,7 @@ final class Attempt
                 goOn(code, engineHeaders);
                 return;
             }
-            if ((code >= 300 || isFull()) && owner.leftToOther(this)) {
+            if (code >= 300 && owner.leftToOther(this)) {
                 return;
             }
             if (faulty && owner.retryElsewhere(this, RetryCause.STATUS)) {
@@ -370,7 +378,7 @@ final class Attempt
     private void goOn(int code, MultiMap engineHeaders) {
         AnswerPipe p = pipe(code, engineHeaders);
         pipe = p;
-        if (p.isStream() && !isFull()) {
+        if (p.isStream()) {
             become(AttemptState.PASSING);
             return;
         }
@@ -424,6 +432,9 @@ final class Attempt
             return;
         }
         try {
+            if (status == 200 && fullIsElsewhere()) {
+                return;
+            }
             int complete = p.scan(b, from, length);
             if (p.hasOutput()) {
                 books.output(status, p);
@@ -467,6 +478,10 @@ final class Attempt
         }
         try {
             received += length;
+            if (status == 200 && fullIsElsewhere()) {
+                become(AttemptState.CLOSED);
+                return;
+            }
             int complete = length > 0 ? p.scan(b, from, length) : 0;
             if (length > 0 && p.hasOutput()) {
                 books.output(status, p);

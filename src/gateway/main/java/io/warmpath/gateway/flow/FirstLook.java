@@ -15,14 +15,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks at an engine's answer for a {@link FullQueue} before anybody else does: at the body of an
  * error that may be one, and at the first event of a stream, which is where SGLang tells it once
- * the status is 200. Nothing is changed of the answer; its head comes with what has been looked at.
- * On the call's event loop.
+ * the status is 200. Nothing is changed of the answer; an error's head comes with its end, all of a
+ * stream as it comes. On the call's event loop.
  */
 final class FirstLook implements UpstreamListener {
     /** A longer beginning is passed on unread. */
     private static final int MOST_BYTES = 16 << 10;
 
-    private static final byte[] NOTHING = {};
     private static final byte[] DATA = bytes("data:");
     private static final byte[][] ERRORS = {bytes("\"error\""), bytes("\"abort\"")};
 
@@ -35,19 +34,16 @@ final class FirstLook implements UpstreamListener {
 
     private final UpstreamListener next;
     private final Consumer<Duration> full;
-    private final boolean streams;
     private @Nullable MultiMap headers; // while it is looked at
-    private @Nullable ByteArrayOutputStream read;
+    private @Nullable ByteArrayOutputStream read; // of what is looked at, what has come
     private int status;
-    private boolean passing;
 
     /**
-     * @param streams they are looked at, too: nobody waits for their heads
-     * @param full gets the pause of an engine whose queue is full, before the answer's head
+     * @param full gets the pause of an engine whose queue is full, before the head of such an error
+     *     and before the event of such a stream
      */
-    FirstLook(UpstreamListener next, boolean streams, Consumer<Duration> full) {
+    FirstLook(UpstreamListener next, Consumer<Duration> full) {
         this.next = next;
-        this.streams = streams;
         this.full = full;
     }
 
@@ -58,9 +54,12 @@ final class FirstLook implements UpstreamListener {
     @Override
     public void head(int code, MultiMap engine) {
         status = code;
-        headers = engine;
-        if (!FullQueue.maySay(code) && !(streams && code == 200 && isEvents(engine))) {
-            pass(engine);
+        boolean refusal = FullQueue.maySay(code);
+        if (refusal || (code == 200 && isEvents(engine))) {
+            headers = engine;
+        }
+        if (!refusal) {
+            next.head(code, engine);
         }
     }
 
@@ -74,70 +73,74 @@ final class FirstLook implements UpstreamListener {
     @Override
     public void data(byte[] b, int from, int length) {
         MultiMap head = headers;
-        if (passing || head == null) {
-            next.data(b, from, length);
+        if (head != null && status == 200) {
+            lookAt(b, from, length, head);
+        } else if (head != null) {
+            ByteArrayOutputStream all = gathered(b, from, length);
+            if (all.size() > MOST_BYTES) {
+                passHeld(head);
+            }
             return;
         }
-        if (read == null && status == 200 && isSeen(b, from, length, head)) {
-            pass(head); // nearly always: nothing is copied
-            next.data(b, from, length);
-            return;
-        }
-        ByteArrayOutputStream all = read == null ? new ByteArrayOutputStream(length) : read;
-        read = all;
-        all.write(b, from, length);
-        boolean seen = all.size() > MOST_BYTES;
-        if (!seen && status == 200) {
-            byte[] so = all.toByteArray();
-            seen = isSeen(so, 0, so.length, head);
-        }
-        if (seen) {
-            byte[] so = taken();
-            pass(head);
-            next.data(so, 0, so.length);
-        }
+        next.data(b, from, length);
     }
 
     @Override
     public void end(byte[] b, int from, int length) {
         MultiMap head = headers;
-        if (passing || head == null) {
+        if (head == null || status == 200) {
+            if (head != null) {
+                lookAt(b, from, length, head);
+            }
             next.end(b, from, length);
             return;
         }
-        if (read == null) {
-            read = new ByteArrayOutputStream(length);
-        }
-        read.write(b, from, length);
-        byte[] all = taken();
-        if (status == 200) {
-            isSeen(all, 0, all.length, head);
-        } else if (FullQueue.says(status, head, tree(all, 0, all.length))) {
+        byte[] all = gathered(b, from, length).toByteArray();
+        if (FullQueue.says(status, head, tree(all, 0, all.length))) {
             full.accept(FullQueue.pause(head));
         }
-        pass(head);
+        next.head(status, head);
         next.end(all, 0, all.length);
     }
 
     @Override
     public void failed(GatewayError error) {
         MultiMap head = headers;
-        if (!passing && head != null) {
-            pass(head);
+        if (head != null && status != 200) {
+            passHeld(head);
         }
         next.failed(error);
     }
 
-    private void pass(MultiMap head) {
-        passing = true;
+    private void passHeld(MultiMap head) {
+        ByteArrayOutputStream held = read;
         headers = null;
+        read = null;
         next.head(status, head);
+        if (held != null) {
+            next.data(held.toByteArray(), 0, held.size());
+        }
     }
 
-    private byte[] taken() {
-        byte[] all = read == null ? NOTHING : read.toByteArray();
-        read = null;
+    private ByteArrayOutputStream gathered(byte[] b, int from, int length) {
+        ByteArrayOutputStream all = read == null ? new ByteArrayOutputStream(length) : read;
+        read = all;
+        all.write(b, from, length);
         return all;
+    }
+
+    private void lookAt(byte[] b, int from, int length, MultiMap head) {
+        boolean seen;
+        if (read == null && isSeen(b, from, length, head)) {
+            seen = true; // nearly always: nothing is copied
+        } else {
+            byte[] all = gathered(b, from, length).toByteArray();
+            seen = all.length > MOST_BYTES || isSeen(all, 0, all.length, head);
+        }
+        if (seen) {
+            headers = null;
+            read = null;
+        }
     }
 
     /** The first event that says anything lies here whole, and has been judged. */

@@ -118,7 +118,7 @@ final class PrefillLeg implements UpstreamListener {
                                         false,
                                         request.passThrough(),
                                         List.of()),
-                                new FirstLook(this, true, this::full));
+                                new FirstLook(this, this::full));
     }
 
     private void watch(RoutingDecision answers) {

@@ -52,13 +52,12 @@ class FirstLookTest {
     private final Notes notes = new Notes();
     private final List<Duration> full = new ArrayList<>();
 
-    private FirstLook look(int status, String type, boolean streams) {
+    private FirstLook look(int status, String type) {
         FirstLook look =
                 new FirstLook(
                         notes,
-                        streams,
                         pause -> {
-                            assertEquals(List.of(), notes.heads, "before the head");
+                            assertEquals(status == 200 ? 1 : 0, notes.heads.size());
                             full.add(pause);
                         });
         HeaderList headers = new HeaderList();
@@ -89,7 +88,7 @@ class FirstLookTest {
             notes.heads.clear();
             notes.body.setLength(0);
             full.clear();
-            FirstLook look = look(status, type, true);
+            FirstLook look = look(status, type);
             byte[] b = bytes(all);
             int at = 0;
             while (b.length - at > 1 && random.nextInt(10) > 0) {
@@ -107,9 +106,9 @@ class FirstLookTest {
     @Test
     void a_stream_goes_on_with_its_first_event() {
         FirstLook look = look(200, "text/event-stream; charset=utf-8", true);
-        assertEquals(List.of(), notes.heads);
+        assertEquals(List.of("200"), notes.heads, "at once");
         look.data(bytes(ROLE), 0, ROLE.length());
-        assertEquals(List.of("200"), notes.heads);
+        assertEquals(ROLE, notes.body.toString(), "at once");
         byte[] late = bytes("data: " + FULL + "\n\n");
         look.data(late, 0, late.length);
         assertEquals(ROLE + "data: " + FULL + "\n\n", notes.body.toString());
@@ -117,8 +116,8 @@ class FirstLookTest {
     }
 
     @Test
-    void the_preamble_of_the_responses_api_is_waited_through() {
-        FirstLook look = look(200, "text/event-stream", true);
+    void the_preamble_of_the_responses_api_is_no_first_event() {
+        FirstLook look = look(200, "text/event-stream");
         String preamble =
                 """
                 event: response.created
@@ -129,7 +128,7 @@ class FirstLookTest {
 
                 """;
         look.data(bytes(preamble), 0, preamble.length());
-        assertEquals(List.of(), notes.heads);
+        assertEquals(preamble, notes.body.toString(), "at once");
         byte[] failed =
                 bytes(
                         "data: {\"type\":\"response.failed\",\"response\":{\"error\":{"
@@ -142,7 +141,7 @@ class FirstLookTest {
     void what_is_too_long_to_be_a_refusal_is_not_held() {
         for (String type : List.of("application/json", "text/event-stream")) {
             notes.heads.clear();
-            FirstLook look = look(type.startsWith("a") ? 503 : 200, type, true);
+            FirstLook look = look(type.startsWith("a") ? 503 : 200, type);
             byte[] much = bytes("data: " + "x".repeat(20_000));
             look.data(much, 0, much.length);
             assertEquals(1, notes.heads.size(), type);
@@ -152,14 +151,8 @@ class FirstLookTest {
     }
 
     @Test
-    void nothing_of_a_stream_is_held_where_its_head_is_waited_for() {
-        look(200, "text/event-stream", false);
-        assertEquals(List.of("200"), notes.heads);
-    }
-
-    @Test
     void a_broken_answer_has_had_its_head() {
-        FirstLook look = look(503, "application/json", true);
+        FirstLook look = look(503, "application/json");
         look.data(bytes("{"), 0, 1);
         look.failed(new GatewayError.UpstreamBroke("w", 1));
         assertEquals(List.of("503"), notes.heads);
