@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
@@ -23,13 +24,14 @@ public interface Fleet {
 
     /**
      * Who may get a request for this model now: {@link FleetSnapshot#candidates}, without workers
-     * on trial that have one already, and for a share of the requests without those that have just
-     * come back. Empty only when there is no candidate at all.
+     * whose queues are full, without those on trial that have one already, and for a share of the
+     * requests without those that have just come back. Empty only when there is no candidate at
+     * all.
      *
      * @param draw the same for all looks of one request
      */
     default List<Candidate> open(String model, double draw) {
-        return snapshot().candidates(model);
+        return Openings.withRoom(snapshot().candidates(model));
     }
 
     /** Why a request may not go to a worker that takes requests; empty when it may. */
@@ -43,6 +45,13 @@ public interface Fleet {
      * @param beganNanos when it was sent, by {@link System#nanoTime}
      */
     default void ended(long workerId, RequestOutcome outcome, long beganNanos) {}
+
+    /**
+     * A worker has not begun with a request, because its queue is full. That is no failure.
+     *
+     * @param pause how long it gets nothing while others can
+     */
+    default void full(long workerId, Duration pause) {}
 
     /**
      * The first token of a request came.

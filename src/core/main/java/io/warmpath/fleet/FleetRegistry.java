@@ -3,6 +3,7 @@ package io.warmpath.fleet;
 import io.warmpath.prefix.WorkerSlot;
 import io.warmpath.prefix.WorkerSlots;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * STARTING --learnt--> READY <--healthy / unhealthy--> UNHEALTHY
+ *    READY, TRIAL <--full / room--> FULL
  *    READY --suspend--> SUSPENDED --tryOut--> TRIAL --recovered--> READY
  *    any that was learnt --paused--> PAUSED --healthy--> READY
  *    any --drain--> DRAINING --remove--> gone
@@ -111,6 +113,14 @@ public final class FleetRegistry implements Fleet {
         PassiveHealth sink = health;
         if (sink != null) {
             sink.ended(workerId, outcome, beganNanos);
+        }
+    }
+
+    @Override
+    public void full(long workerId, Duration pause) {
+        PassiveHealth sink = health;
+        if (sink != null) {
+            sink.full(workerId, pause);
         }
     }
 
@@ -364,6 +374,7 @@ public final class FleetRegistry implements Fleet {
         if (isOneOf(
                 s,
                 WorkerState.READY,
+                WorkerState.FULL,
                 WorkerState.SUSPENDED,
                 WorkerState.TRIAL,
                 WorkerState.PAUSED)) {
@@ -386,6 +397,7 @@ public final class FleetRegistry implements Fleet {
                 && isOneOf(
                         s,
                         WorkerState.READY,
+                        WorkerState.FULL,
                         WorkerState.SUSPENDED,
                         WorkerState.TRIAL,
                         WorkerState.UNHEALTHY)) {
@@ -394,10 +406,10 @@ public final class FleetRegistry implements Fleet {
         }
     }
 
-    /** READY and TRIAL become SUSPENDED; other states stay. */
+    /** READY, FULL and TRIAL become SUSPENDED; other states stay. */
     synchronized void suspend(long id, String why) {
         WorkerStatus s = byId.get(id);
-        if (s != null && isOneOf(s, WorkerState.READY, WorkerState.TRIAL)) {
+        if (s != null && isOneOf(s, WorkerState.READY, WorkerState.FULL, WorkerState.TRIAL)) {
             standings.remove(id);
             move(s, WorkerState.SUSPENDED, why, why);
         }
@@ -418,6 +430,31 @@ public final class FleetRegistry implements Fleet {
             ramp(id);
             move(s, WorkerState.READY, "", "its trial went well");
         }
+    }
+
+    /**
+     * READY and TRIAL become FULL; other states stay. No listener is told: it comes and goes by the
+     * second, and nothing but the choice of a worker depends on it.
+     */
+    synchronized void full(long id, String why) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && isOneOf(s, WorkerState.READY, WorkerState.TRIAL)) {
+            quietly(s, WorkerState.FULL, why);
+        }
+    }
+
+    /** FULL becomes READY, or goes on with its trial; other states stay. */
+    synchronized void room(long id, boolean onTrial) {
+        WorkerStatus s = byId.get(id);
+        if (s != null && s.worker().state() == WorkerState.FULL) {
+            quietly(s, onTrial ? WorkerState.TRIAL : WorkerState.READY, "");
+        }
+    }
+
+    private void quietly(WorkerStatus s, WorkerState to, String problem) {
+        Worker now = s.worker().with(to);
+        byId.put(now.id(), new WorkerStatus(now, s.spec(), s.events(), problem, s.disagreements()));
+        publish();
     }
 
     private static boolean isOneOf(WorkerStatus s, WorkerState... states) {

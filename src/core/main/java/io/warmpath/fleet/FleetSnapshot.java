@@ -60,7 +60,8 @@ public final class FleetSnapshot {
             silent += w.models().isEmpty() && w.state() != WorkerState.DRAINING ? 1 : 0;
             Standing standing = this.standings.get(w.id());
             boolean gone = standing != null && standing.gone();
-            limits |= w.state() == WorkerState.TRIAL || (standing != null && standing.ramps());
+            limits |= w.state() == WorkerState.TRIAL || w.state() == WorkerState.FULL;
+            limits |= standing != null && standing.ramps();
             for (String model : w.models()) {
                 models.computeIfAbsent(model, m -> new PerModel()).add(w, gone);
             }
@@ -104,7 +105,7 @@ public final class FleetSnapshot {
             boolean looksBad =
                     w.state() == WorkerState.UNHEALTHY || w.state() == WorkerState.SUSPENDED;
             badWorkers += looksBad || trial ? 1 : 0;
-            goodWorkers += w.state() == WorkerState.READY ? 1 : 0;
+            goodWorkers += w.available() && !trial ? 1 : 0;
             for (Worker.Rank r : w.ranks()) {
                 Candidate c = new Candidate(w, r.dpRank(), r.slot());
                 if (w.disaggregation().role() == Role.PREFILL) {
@@ -211,7 +212,7 @@ public final class FleetSnapshot {
         return panics.size();
     }
 
-    /** Somebody is on trial or comes back slowly. */
+    /** Somebody is on trial, has a full queue or comes back slowly. */
     boolean limited() {
         return limited;
     }

@@ -61,8 +61,11 @@ public final class Openings {
 
     List<Candidate> of(FleetSnapshot fleet, String model, double draw) {
         List<Candidate> all = fleet.candidates(model);
-        if (!fleet.limited() || fleet.panics(model)) {
+        if (!fleet.limited()) {
             return all;
+        }
+        if (fleet.panics(model)) {
+            return withRoom(all);
         }
         long now = now();
         List<Candidate> open = new ArrayList<>(all.size());
@@ -71,11 +74,26 @@ public final class Openings {
                 open.add(c);
             }
         }
-        return open.isEmpty() || open.size() == all.size() ? all : open;
+        return open.isEmpty() ? withRoom(all) : open.size() == all.size() ? all : open;
+    }
+
+    /** Without those whose queues are full, if any are left then; else the same list. */
+    public static List<Candidate> withRoom(List<Candidate> all) {
+        int full = 0;
+        for (int i = 0; i < all.size(); i++) {
+            full += all.get(i).worker().state() == WorkerState.FULL ? 1 : 0;
+        }
+        return full == 0 || full == all.size()
+                ? all
+                : all.stream().filter(c -> c.worker().state() != WorkerState.FULL).toList();
     }
 
     private boolean isOpen(FleetSnapshot fleet, Worker w, long now, double draw) {
-        return w.state() == WorkerState.TRIAL ? isIdle(w) : draw < share(fleet, w.id(), now);
+        return switch (w.state()) {
+            case FULL -> false;
+            case TRIAL -> isIdle(w);
+            default -> draw < share(fleet, w.id(), now);
+        };
     }
 
     private boolean isIdle(Worker w) {
@@ -100,6 +118,9 @@ public final class Openings {
     String whyNot(FleetSnapshot fleet, Worker w) {
         if (w.state() == WorkerState.TRIAL) {
             return "on trial: one request at a time";
+        }
+        if (w.state() == WorkerState.FULL) {
+            return "full: its queue takes no more";
         }
         double share = share(fleet, w.id(), now());
         return share >= 1 ? "" : "slow start: takes %.0f %% of the requests".formatted(100 * share);

@@ -1,5 +1,6 @@
 package io.warmpath.fleet;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -58,6 +59,7 @@ public final class PassiveHealth implements FleetTask {
     /** Neither ready nor in a state that is given here. */
     private static boolean isOthers(WorkerState state) {
         return state != WorkerState.READY
+                && state != WorkerState.FULL
                 && state != WorkerState.SUSPENDED
                 && state != WorkerState.TRIAL;
     }
@@ -81,6 +83,10 @@ public final class PassiveHealth implements FleetTask {
         if (outcome != RequestOutcome.OK || s.listens) {
             post(() -> judge(worker, outcome, beganNanos));
         }
+    }
+
+    void full(long worker, Duration pause) {
+        post(() -> isFull(worker, pause));
     }
 
     /**
@@ -126,6 +132,7 @@ public final class PassiveHealth implements FleetTask {
             if (breaker.state() == Breaker.State.OPEN) {
                 next = Math.min(next, breaker.dueNanos() - now);
             }
+            next = Math.min(next, untilRoom(e.getKey(), e.getValue(), now));
         }
         return Math.max(0, next);
     }
@@ -142,6 +149,33 @@ public final class PassiveHealth implements FleetTask {
             suspended(worker, "its requests fail, the last one: " + word(outcome));
         }
         s.listens = breaker.listens();
+    }
+
+    private void isFull(long worker, Duration pause) {
+        Seen s = seen.computeIfAbsent(worker, id -> new Seen(options));
+        long until = nanoTime.getAsLong() + pause.toNanos();
+        if (!s.full || until - s.fullUntil > 0) {
+            s.fullUntil = until;
+        }
+        s.full = true;
+        registry.full(worker, "its queue is full; it is asked again within " + words(pause));
+    }
+
+    private static String words(Duration pause) {
+        return Math.max(1, pause.toSeconds()) + " s";
+    }
+
+    /** Nanoseconds until its pause is over. */
+    private long untilRoom(long worker, Seen s, long now) {
+        if (!s.full) {
+            return Long.MAX_VALUE;
+        }
+        if (now - s.fullUntil < 0) {
+            return s.fullUntil - now;
+        }
+        s.full = false;
+        registry.room(worker, s.breaker.state() == Breaker.State.TRIAL);
+        return Long.MAX_VALUE;
     }
 
     private static String word(RequestOutcome outcome) {
@@ -177,7 +211,7 @@ public final class PassiveHealth implements FleetTask {
                         });
     }
 
-    /** What is known of one worker. The breaker is the tick's; the rest anybody's. */
+    /** What is known of one worker. The breaker and fullness are the tick's; the rest anybody's. */
     private static final class Seen {
         final Breaker breaker;
         final LongAdder count = new LongAdder();
@@ -185,6 +219,8 @@ public final class PassiveHealth implements FleetTask {
         final LongAdder tokens = new LongAdder();
         final AtomicLong answered = new AtomicLong(NEVER); // a hint: opaque, pairs with nothing
         volatile boolean listens;
+        boolean full;
+        long fullUntil;
 
         Seen(HealthOptions options) {
             breaker = new Breaker(options);

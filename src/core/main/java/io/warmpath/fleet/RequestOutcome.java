@@ -4,7 +4,7 @@ package io.warmpath.fleet;
 public enum RequestOutcome {
     /** Answered, be it with an error that is the client's. */
     OK,
-    /** Answered 500, 502, 503 or 504, or not in HTTP. */
+    /** Answered 500, 502, 503 or 504 for another reason than a full queue, or not in HTTP. */
     FAILED,
     /** Could not be reached, or the connection broke. */
     LOST,

@@ -89,8 +89,13 @@ public record Worker(
         return served.names();
     }
 
-    /** Is well enough for requests, be it few. */
+    /** Is well enough for requests, be it few, or later. */
     public boolean available() {
+        return hasRoom() || state == WorkerState.FULL;
+    }
+
+    /** Takes requests now, be it few. */
+    public boolean hasRoom() {
         return state == WorkerState.READY || state == WorkerState.TRIAL;
     }
 

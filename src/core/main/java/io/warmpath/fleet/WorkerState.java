@@ -5,6 +5,8 @@ public enum WorkerState {
     /** Being asked what it serves. */
     STARTING,
     READY,
+    /** Has said that its queue takes no more: gets nothing while others can, for a moment. */
+    FULL,
     /** Its requests fail or are far too slow: gets nothing until its pause is over. */
     SUSPENDED,
     /** Was suspended: gets one request at a time until enough of them went well. */

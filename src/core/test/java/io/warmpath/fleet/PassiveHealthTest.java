@@ -203,4 +203,91 @@ class PassiveHealthTest {
         fleet.healthy(a.id());
         assertEquals(Set.of("a"), open(0));
     }
+
+    private void full(Worker w, int seconds) {
+        fleet.full(w.id(), Duration.ofSeconds(seconds));
+        health.tick();
+    }
+
+    @Test
+    void a_full_queue_is_no_failure_and_is_asked_again_when_its_pause_is_over() {
+        Worker a = add("a");
+        add("b");
+        for (int i = 0; i < 100; i++) {
+            full(a, 1);
+        }
+        assertEquals(WorkerState.FULL, now(a).state());
+        assertEquals(Set.of("b"), open(0));
+        assertEquals("full: its queue takes no more", fleet.whyNot(now(a)));
+        assertTrue(fleet.find("a").orElseThrow().problem().contains("queue is full"));
+        assertTrue(fleet.snapshot().anyAvailable());
+        assertEquals(0, health.suspensions());
+        assertEquals(2, fleet.snapshot().candidates("m").size(), "by its name it can be asked");
+        now += SECOND - 1;
+        assertEquals(1, health.tick());
+        assertEquals(WorkerState.FULL, now(a).state());
+        now += 1;
+        health.tick();
+        assertEquals(WorkerState.READY, now(a).state());
+        assertEquals(Set.of("a", "b"), open(0.999), "at once, not slowly");
+        assertEquals("", fleet.find("a").orElseThrow().problem());
+        assertTrue(!fleet.snapshot().limited());
+    }
+
+    @Test
+    void the_longest_pause_counts_and_when_all_are_full_all_may_be_asked() {
+        Worker a = add("a");
+        Worker b = add("b");
+        full(a, 5);
+        full(a, 1);
+        full(b, 1);
+        assertEquals(Set.of("a", "b"), open(0));
+        now += SECOND;
+        health.tick();
+        assertEquals(Set.of("b"), open(0));
+        now += 4 * SECOND;
+        health.tick();
+        assertEquals(Set.of("a", "b"), open(0));
+    }
+
+    @Test
+    void full_on_trial_it_goes_on_with_its_trial() {
+        Worker a = add("a");
+        add("b");
+        fail(a, 3);
+        full(a, 1);
+        assertEquals(WorkerState.SUSPENDED, now(a).state(), "its failures count more");
+        advanceToTrial();
+        full(a, 1);
+        assertEquals(WorkerState.FULL, now(a).state());
+        assertEquals(Set.of("b"), open(0));
+        now += SECOND;
+        health.tick();
+        assertEquals(WorkerState.TRIAL, now(a).state());
+        succeed(a);
+        succeed(a);
+        assertEquals(WorkerState.READY, now(a).state());
+    }
+
+    @Test
+    void what_fails_beside_a_full_queue_is_a_failure_and_full_ones_are_not_bad() {
+        Worker a = add("a");
+        Worker b = add("b");
+        full(b, 1);
+        fail(a, 3);
+        full(a, 60);
+        assertEquals(WorkerState.SUSPENDED, now(a).state());
+        assertEquals(Set.of("b"), open(0));
+        assertTrue(!fleet.snapshot().panics("m"));
+        fail(b, 3);
+        assertEquals(WorkerState.SUSPENDED, now(b).state());
+        Worker c = add("c");
+        full(c, 60);
+        fleet.unhealthy(c.id(), "no answer");
+        assertEquals(WorkerState.UNHEALTHY, now(c).state());
+        fleet.healthy(c.id());
+        now += SECOND;
+        health.tick();
+        assertEquals(WorkerState.READY, now(c).state(), "a clean slate");
+    }
 }

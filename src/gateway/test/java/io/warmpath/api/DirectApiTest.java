@@ -3,6 +3,7 @@ package io.warmpath.api;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -575,5 +576,14 @@ class DirectApiTest {
         gateway.tokens.idsOf.put(EngineProfile.VLLM, new int[0]);
         RawClient.post(gateway.port, "/router/overlap_scores", chat);
         assertEquals(1, gateway.index.queries.size(), "nothing is asked where nothing is known");
+    }
+
+    @Test
+    void a_worker_whose_queue_is_full_is_not_the_best() throws Exception {
+        String best = best("");
+        long id = Long.parseLong(best.substring(1));
+        gateway.fleet.full(id, Duration.ofSeconds(1));
+        assertNotEquals(best, best(""));
+        assertEquals(best, best(",\"worker_ids\":[" + id + "]"));
     }
 }

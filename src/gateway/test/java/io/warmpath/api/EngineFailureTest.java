@@ -131,7 +131,7 @@ class EngineFailureTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {400, 401, 404, 409, 422, 429, 501})
+    @ValueSource(ints = {400, 401, 404, 409, 422, 501})
     void other_errors_are_passed_on_and_not_tried_again(int status) throws Exception {
         String body = "{\"object\":\"error\",\"message\":\"as the engine says\"}";
         bad.script(

@@ -820,6 +820,8 @@ final class Gateway implements AutoCloseable {
         volatile FleetSnapshot now = FleetSnapshot.EMPTY;
         final List<Long> failures = new CopyOnWriteArrayList<>();
         final List<Long> stalled = new CopyOnWriteArrayList<>();
+        final List<Long> failed = new CopyOnWriteArrayList<>();
+        final Map<Long, Duration> full = new ConcurrentHashMap<>();
         final AtomicLong firstTokens = new AtomicLong();
         volatile Runnable onFailure = () -> {};
         volatile Map<String, String> problems = Map.of();
@@ -846,9 +848,25 @@ final class Gateway implements AutoCloseable {
 
         @Override
         public void ended(long workerId, RequestOutcome outcome, long beganNanos) {
+            if (outcome == RequestOutcome.FAILED) {
+                failed.add(workerId);
+            }
             if (outcome == RequestOutcome.STALLED) {
                 stalled.add(workerId);
             }
+        }
+
+        @Override
+        public void full(long workerId, Duration pause) {
+            full.put(workerId, pause);
+            become(workerId, WorkerState.FULL);
+        }
+
+        synchronized void become(long workerId, WorkerState state) {
+            workers(
+                    now.workers().stream()
+                            .map(w -> w.id() == workerId ? w.toBuilder().state(state).build() : w)
+                            .toList());
         }
 
         @Override

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.warmpath.fleet.Role;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -294,5 +295,17 @@ class HandOffRequestsTest extends SplitFleet {
                     assertServed(gateway.post(Gateway.ASK));
                     assertEquals(1, d0.requests.get() + d1.requests.get());
                 });
+    }
+
+    @Test
+    void full_queues_of_those_that_prefill_are_no_failures() throws Exception {
+        p0.script(call -> call.json(429, "{}"));
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(List.of(), gateway.fleet.failed);
+        assertEquals(Set.of(2L), gateway.fleet.full.keySet());
+        p1.script(call -> call.json(503, QUEUE_FULL));
+        assertServed(gateway.post(Gateway.ASK)); // who decodes can do all of it
+        assertEquals(Set.of(2L, 3L), gateway.fleet.full.keySet());
+        nothingIsBooked();
     }
 }

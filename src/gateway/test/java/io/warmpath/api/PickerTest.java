@@ -728,4 +728,31 @@ class PickerTest {
             return status[1] == 1;
         }
     }
+
+    @Test
+    void a_full_queue_that_the_proxy_tells_of_is_noted_and_nothing_is_sent_again()
+            throws Exception {
+        try (ProxyCall call = call()) {
+            call.send(chat()).send(part(Gateway.ASK, true));
+            assertEquals(endpoint(0), routed(call.answer()));
+            call.answer();
+            call.send(answerHead("503", "application/json", endpoint(0)));
+            call.answer();
+            String full = "{\"message\":\"The request queue is full.\",\"code\":503}";
+            call.send(ProxyMessages.body(Kind.RESPONSE_BODY, ascii(full), true));
+            piece(call.answer(), Kind.RESPONSE_BODY, full, true);
+        }
+        nothingIsBooked();
+        assertEquals(Set.of(0L), gateway.fleet.full.keySet());
+        assertTrue(gateway.fleet.failed.isEmpty());
+        try (ProxyCall call = call()) {
+            call.send(chat()).send(part(Gateway.ASK, true));
+            assertEquals(endpoint(1), routed(call.answer()), "while it is full");
+        }
+        try (ProxyCall call = call()) {
+            List<String> only = List.of(endpoint(0));
+            call.send(head(Modes.DUPLEX, only, Gateway.CHAT)).send(part(Gateway.ASK, true));
+            assertEquals(only, destinations(call.answer()), "nobody else is allowed");
+        }
+    }
 }

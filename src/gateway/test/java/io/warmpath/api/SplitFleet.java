@@ -33,6 +33,8 @@ import org.junit.jupiter.params.Parameter;
 abstract class SplitFleet {
     static final ObjectMapper JSON = new ObjectMapper();
     static final int LATE = 100;
+    static final String QUEUE_FULL =
+            "{\"object\":\"error\",\"message\":\"The request queue is full.\",\"code\":503}";
 
     @Parameter EnginePath path;
 

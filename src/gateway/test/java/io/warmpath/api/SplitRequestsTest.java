@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -402,5 +403,29 @@ class SplitRequestsTest extends SplitFleet {
                     assertTrue(third.body().contains("are busy"), third.body());
                 });
         assertEquals(1, gateway.counter("warmpath.overload.rejections", "cause", "busy"));
+    }
+
+    @Test
+    void a_full_queue_on_either_side_is_no_failure_and_another_one_is_asked() throws Exception {
+        p0.script(call -> call.json(503, QUEUE_FULL));
+        d0.script(call -> call.json(503, QUEUE_FULL));
+        assertServed(gateway.post(Gateway.ASK));
+        assertEquals(List.of(), gateway.fleet.failed);
+        assertEquals(Set.of(0L, 2L), gateway.fleet.full.keySet());
+        nothingIsBooked();
+    }
+
+    @Test
+    void while_all_that_prefill_are_full_the_client_is_told_when_to_come_back() throws Exception {
+        p0.script(call -> call.json(503, QUEUE_FULL));
+        p1.script(call -> call.json(503, QUEUE_FULL));
+        d0.script(StubEngine.Call::awaitGone);
+        d1.script(StubEngine.Call::awaitGone);
+        RawClient.Answer answer = gateway.post(Gateway.ASK);
+        assertEquals(503, answer.status(), answer::body);
+        assertEquals("1", answer.header("retry-after"));
+        assertEquals(List.of(), gateway.fleet.failed);
+        assertEquals(Set.of(2L, 3L), gateway.fleet.full.keySet());
+        nothingIsBooked();
     }
 }

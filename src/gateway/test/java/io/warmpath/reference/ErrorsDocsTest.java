@@ -100,7 +100,7 @@ class ErrorsDocsTest {
 
                 Anthropic's API has `{"type":"error","error":{"type":"...","message":"..."},"request_id":"..."}` with a type of its own, below, and no code. Every answer has
                 `x-request-id`, under which the log and `./warmpath why` know the request. `retry-after` comes in seconds, where waiting helps. An error that the engine answers
-                before its stream begins reaches the client as the engine wrote it.
+                before its stream begins reaches the client as the engine wrote it, with a `retry-after` where its [queue is full](../explanation/resilience.md#a-full-queue).
 
                 "Send again" says whether the same request may be sent again without doing its work twice: "yes" where no engine can have started it.
                 The gateway has then tried other workers itself ([resilience](../explanation/resilience.md)).

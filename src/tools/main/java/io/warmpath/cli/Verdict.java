@@ -12,7 +12,7 @@ import java.util.Set;
  */
 record Verdict(Level level, List<String> sentences) {
     /** States of workers that are well, or as an operator wants them. */
-    private static final Set<String> WELL = Set.of("ready", "draining", "drained");
+    private static final Set<String> WELL = Set.of("ready", "full", "draining", "drained");
 
     private static final Set<String> EVENTS_LOST = Set.of("frozen", "gone");
 

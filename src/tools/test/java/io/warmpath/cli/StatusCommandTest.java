@@ -145,6 +145,7 @@ class StatusCommandTest {
         assertEquals(
                 0, status(fleet(true, "", ready + "," + worker("w2", "drained", true, "none"))));
         assertEquals(0, status(fleet(true, "", worker("w1", "draining", false, "following"))));
+        assertEquals(0, status(fleet(true, "", worker("w1", "full", false, "following"))));
         assertEquals(1, status(fleet(true, "'NATS is away.'", ready)));
         for (String state : List.of("starting", "suspended", "trial", "paused", "unhealthy")) {
             assertEquals(

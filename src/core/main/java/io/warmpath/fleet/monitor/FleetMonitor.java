@@ -278,7 +278,7 @@ public final class FleetMonitor implements FleetTask {
     private boolean listen(Watch w, WorkerStatus s, long now) {
         boolean counts =
                 switch (s.worker().state()) {
-                    case READY, SUSPENDED, TRIAL -> true;
+                    case READY, FULL, SUSPENDED, TRIAL -> true;
                     case UNHEALTHY -> w.suspicion.isMute();
                     case STARTING, PAUSED, DRAINING, DRAINED -> false;
                 };

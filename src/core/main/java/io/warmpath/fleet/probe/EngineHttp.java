@@ -24,7 +24,8 @@ public interface EngineHttp {
     Answer get(URI worker, String path, Duration patience) throws IOException;
 
     /**
-     * As {@link #get}, with a body.
+     * As {@link #get}, with a body. Asked twice where a kept connection turns out to be closed, so
+     * that the engine may get the question twice.
      *
      * @param json the body
      * @param authorization header of this name; null: none

@@ -10,6 +10,7 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpClosedException;
+import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
@@ -32,8 +33,11 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +62,9 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private static final int MAX_ANSWER_BYTES =
             (int) Math.min(8 << 20, Runtime.getRuntime().maxMemory() >> 8);
 
+    /** {@code fresh}: of connections that are used once. */
+    private record Use(Kind kind, boolean fresh) {}
+
     private enum Kind {
         PLAIN,
         TLS,
@@ -75,7 +82,11 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
     private final Function<URI, @Nullable String> keys;
     private final @Nullable AddressGuard guard;
     private final int mostBytes;
-    private final Map<Kind, HttpClient> clients = new EnumMap<>(Kind.class); // guarded by this
+    private final Map<Use, HttpClient> clients = new HashMap<>(); // guarded by this
+
+    /** Connections that have carried a question. */
+    private final Set<HttpConnection> used =
+            Collections.newSetFromMap(Collections.synchronizedMap(new WeakHashMap<>()));
 
     /**
      * Shows no keys, and goes wherever a name leads.
@@ -118,11 +129,12 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         this.tls = tls;
     }
 
-    private synchronized HttpClient client(EngineAddress engine) {
-        return clients.computeIfAbsent(Kind.of(engine), k -> newClient(engine));
+    private synchronized HttpClient client(EngineAddress engine, boolean fresh) {
+        return clients.computeIfAbsent(
+                new Use(Kind.of(engine), fresh), k -> newClient(engine, fresh));
     }
 
-    private HttpClient newClient(EngineAddress engine) {
+    private HttpClient newClient(EngineAddress engine, boolean fresh) {
         HttpClientOptions options =
                 new HttpClientOptions()
                         .setConnectTimeout(Math.toIntExact(timeout.toMillis()))
@@ -130,6 +142,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                                 engine.http2() ? HttpVersion.HTTP_2 : HttpVersion.HTTP_1_1)
                         .setUseAlpn(engine.http2() && engine.tls())
                         .setHttp2ClearTextUpgrade(false)
+                        .setKeepAlive(!fresh)
                         .setDecompressionSupported(false);
         return vertx.httpClientBuilder()
                 .with(engine.tls() ? tls.apply(options) : options)
@@ -172,7 +185,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         String shown = own == null ? authorization : own;
         long end = System.nanoTime() + patience.toNanos();
         for (boolean again = false; ; again = true) {
-            Exchange exchange = new Exchange(json, shown);
+            Exchange exchange = new Exchange(json, shown, again);
             exchange.start(worker, engine, path);
             try {
                 return exchange.answer.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -184,7 +197,9 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException("interrupted");
             } catch (ExecutionException e) {
-                if (again || json != null || !exchange.cutOff(e.getCause())) {
+                // What is posted may have been done: only a kept connection's end says too little.
+                boolean stale = json == null || exchange.reused;
+                if (again || !stale || !exchange.cutOff(e.getCause())) {
                     throw explained(e.getCause());
                 }
             }
@@ -196,11 +211,14 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         final CompletableFuture<Answer> answer = new CompletableFuture<>();
         private volatile @Nullable HttpClientRequest request;
         private volatile boolean begun;
+        private volatile boolean reused;
+        private final boolean fresh;
         private final Buffer body = Buffer.buffer();
         private final @Nullable Buffer question;
         private final @Nullable String authorization;
 
-        Exchange(@Nullable Buffer question, @Nullable String authorization) {
+        Exchange(@Nullable Buffer question, @Nullable String authorization, boolean fresh) {
+            this.fresh = fresh;
             this.question = question;
             this.authorization = authorization;
         }
@@ -224,7 +242,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
                     .runOnContext(
                             v ->
                                     reach(worker, engine, to)
-                                            .compose(found -> client(engine).request(found))
+                                            .compose(found -> client(engine, fresh).request(found))
                                             .compose(this::send)
                                             .onSuccess(answer::complete)
                                             .onFailure(answer::completeExceptionally));
@@ -247,6 +265,7 @@ public final class VertxEngineHttp implements EngineHttp, AutoCloseable {
         private Future<Answer> send(HttpClientRequest connected) {
             connected.exceptionHandler(e -> {}); // told by send; and stop() is no news
             request = connected;
+            reused = !used.add(connected.connection());
             if (answer.isDone()) {
                 stop();
             }

@@ -4,6 +4,7 @@ import io.vertx.core.MultiMap;
 import io.vertx.core.buffer.Buffer;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.agent.SessionTurn;
 import io.warmpath.gateway.answer.Answer;
@@ -28,6 +29,7 @@ import io.warmpath.upstream.UpstreamRequest;
 import io.warmpath.upstream.answer.AnswerScanner;
 import io.warmpath.upstream.answer.StreamText;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +64,7 @@ final class Attempt
     private long foundByPrefill = AnswerScanner.TOLD_HERE; // cached tokens of the prompt
     private long received;
     private int status;
+    private @Nullable Duration full; // the pause of an engine whose queue is
 
     /** {@code continued}: the stream that it goes on with; null: it begins the answer. */
     Attempt(
@@ -158,9 +161,11 @@ final class Attempt
                         .engines()
                         .send(
                                 request,
-                                continued == null
-                                        ? listener(candidate(), scope.session())
-                                        : continued.joining(this));
+                                new FirstLook(
+                                        continued == null
+                                                ? listener(candidate(), scope.session())
+                                                : continued.joining(this),
+                                        this::full));
         call.watchedBy(this);
         become(AttemptState.SENT);
     }
@@ -210,7 +215,11 @@ final class Attempt
             RetryCause known = EngineFailures.retryCause(error, scope.request().stream());
             RetryCause cause = known == null ? RetryCause.BROKE : known;
             scope.parts.metrics().disagg().failed(cause);
-            if (books.continued() != null || !owner.retry(leg.candidate(), cause, null)) {
+            boolean other =
+                    books.continued() == null
+                            && (owner.retry(leg.candidate(), cause, null)
+                                    || (cause == RetryCause.FULL && owner.waitForRoom(null)));
+            if (!other) {
                 lost(leg.candidate(), error);
             }
         } catch (RuntimeException e) {
@@ -245,7 +254,8 @@ final class Attempt
     /** There is no answer without what this worker was to do. */
     private void lost(Candidate worker, GatewayError error) {
         if (books.continued() == null) {
-            owner.refused(Outcome.UPSTREAM_FAILED, error);
+            boolean busy = error instanceof GatewayError.Overloaded;
+            owner.refused(busy ? Outcome.OVERLOADED : Outcome.UPSTREAM_FAILED, error);
         } else {
             breakAnswer(worker, error);
         }
@@ -292,6 +302,29 @@ final class Attempt
         }
     }
 
+    /** The client has nothing of its answer, and another one will do. */
+    private boolean fullIsElsewhere() {
+        return state == AttemptState.HOLDING
+                && isFull()
+                && (owner.leftToOther(this)
+                        || owner.retryElsewhere(this, RetryCause.FULL)
+                        || owner.waitForRoom(this));
+    }
+
+    private void full(Duration pause) {
+        full = pause;
+        fleet().full(candidate().worker().id(), pause);
+    }
+
+    private Fleet fleet() {
+        return scope.parts.planning().fleet();
+    }
+
+    /** Its worker has not begun with the request: its queue is full. */
+    boolean isFull() {
+        return full != null;
+    }
+
     @Override
     public void head(int code, MultiMap engineHeaders) {
         if (state != AttemptState.SENT) {
@@ -300,10 +333,11 @@ final class Attempt
         try {
             status = code;
             headers = engineHeaders;
-            if (code >= 400 && owner.askAgainInFull(this)) {
+            if (code >= 400 && !isFull() && owner.askAgainInFull(this)) {
                 return;
             }
-            if (EngineFailures.isWorkersFault(code)) {
+            boolean faulty = EngineFailures.isWorkersFault(code) && !isFull();
+            if (faulty) {
                 books.tellFleet(RequestOutcome.FAILED);
             }
             if (books.continued() != null) {
@@ -313,8 +347,11 @@ final class Attempt
             if (code >= 300 && owner.leftToOther(this)) {
                 return;
             }
-            if (EngineFailures.isWorkersFault(code)
-                    && owner.retryElsewhere(this, RetryCause.STATUS)) {
+            if (faulty && owner.retryElsewhere(this, RetryCause.STATUS)) {
+                return;
+            }
+            if (isFull()
+                    && (owner.retryElsewhere(this, RetryCause.FULL) || owner.waitForRoom(this))) {
                 return;
             }
             if (code >= 300 && code < 400 && code != 304) {
@@ -346,10 +383,14 @@ final class Attempt
             return;
         }
         detach();
+        Duration pause = full;
+        String name = candidate().worker().name();
         GatewayError error =
-                new GatewayError.BadUpstreamAnswer(
-                        candidate().worker().name(), "status " + code + " to the rest of a stream");
-        boolean busy = code == 429 || EngineFailures.isWorkersFault(code);
+                pause == null
+                        ? new GatewayError.BadUpstreamAnswer(
+                                name, "status " + code + " to the rest of a stream")
+                        : FullQueue.error(name, pause);
+        boolean busy = code == 429 || pause != null || EngineFailures.isWorkersFault(code);
         if (!busy || !owner.moveElsewhere(this, candidate(), error, true)) {
             owner.breakAnswer(error, true);
         }
@@ -391,6 +432,9 @@ final class Attempt
             return;
         }
         try {
+            if (status == 200 && fullIsElsewhere()) {
+                return;
+            }
             int complete = p.scan(b, from, length);
             if (p.hasOutput()) {
                 books.output(status, p);
@@ -434,6 +478,10 @@ final class Attempt
         }
         try {
             received += length;
+            if (status == 200 && fullIsElsewhere()) {
+                become(AttemptState.CLOSED);
+                return;
+            }
             int complete = length > 0 ? p.scan(b, from, length) : 0;
             if (length > 0 && p.hasOutput()) {
                 books.output(status, p);
@@ -443,7 +491,7 @@ final class Attempt
             close();
             books.compare(status, p);
             books.computed(status, p);
-            if (!EngineFailures.isWorkersFault(status)) {
+            if (!isFull() && !EngineFailures.isWorkersFault(status)) {
                 books.tellFleet(RequestOutcome.OK);
             }
             if (state == AttemptState.HOLDING) {
@@ -615,8 +663,14 @@ final class Attempt
         if (p.scanner() != null && !request.hints().extras().isEmpty()) {
             scope.answer.facts(this::facts);
         }
+        MultiMap engine = Objects.requireNonNull(headers);
+        Duration pause = full;
+        if (pause != null && status >= 400 && !engine.contains("retry-after")) {
+            own = own == null ? new HeaderList() : own;
+            own.set("retry-after", Long.toString(pause.toSeconds()));
+        }
         // A stream that may get an error event at its end cannot promise its length.
-        scope.answer.head(status, Objects.requireNonNull(headers), own, !p.isStream());
+        scope.answer.head(status, engine, own, !p.isStream());
         owner.answered(kept);
         kept = null;
     }

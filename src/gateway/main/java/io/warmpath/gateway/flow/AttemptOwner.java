@@ -63,6 +63,14 @@ interface AttemptOwner {
     boolean retryAllLater(Attempt failed);
 
     /**
+     * Waits in the model's queue until a worker whose queue was full may be asked again.
+     *
+     * @param of null: it is over already
+     * @return false when the model has no queue, or a worker has begun with the request
+     */
+    boolean waitForRoom(@Nullable Attempt of);
+
+    /**
      * The request went to this worker, whatever was decided.
      *
      * @return null: it is not known as one that could have it

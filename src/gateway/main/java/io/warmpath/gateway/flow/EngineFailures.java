@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
 final class EngineFailures {
     private EngineFailures() {}
 
-    /** An answer with this status is the worker's fault, not the request's. */
+    /**
+     * An answer with this status is the worker's fault, not the request's, unless it says that its
+     * queue is full ({@link FullQueue}).
+     */
     static boolean isWorkersFault(int status) {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }
@@ -29,6 +32,7 @@ final class EngineFailures {
     static @Nullable RequestOutcome outcome(GatewayError error) {
         return switch (error) {
             case GatewayError.OutOfFiles e -> null;
+            case GatewayError.Overloaded e -> null;
             case GatewayError.BadUpstreamAnswer e -> RequestOutcome.FAILED;
             case GatewayError.UpstreamTimeout e -> RequestOutcome.STALLED;
             case GatewayError.WorkerUnwell e -> RequestOutcome.STALLED;
@@ -45,6 +49,7 @@ final class EngineFailures {
             case GatewayError.WorkerUnreachable e -> RetryCause.UNREACHABLE;
             case GatewayError.UpstreamBroke e -> RetryCause.BROKE;
             case GatewayError.BadUpstreamAnswer e -> RetryCause.BROKE;
+            case GatewayError.Overloaded e -> RetryCause.FULL;
             case GatewayError.UpstreamTimeout e when e.safeToRetry() -> RetryCause.UNREACHABLE;
             // A whole answer may just take as long as that, and would again.
             case GatewayError.UpstreamTimeout e -> stream ? RetryCause.TIMEOUT : null;

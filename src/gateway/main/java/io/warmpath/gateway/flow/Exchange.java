@@ -15,6 +15,7 @@ import io.warmpath.gateway.observe.FlowMetrics.Outcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
 import io.warmpath.gateway.plan.Entrance;
 import io.warmpath.gateway.plan.Planner;
+import io.warmpath.gateway.plan.Planning;
 import io.warmpath.gateway.plan.Waited;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.prompt.TokenStep;
@@ -230,7 +231,9 @@ final class Exchange
         }
         long worker = failed.candidate().worker().id();
         scope.retryState.failed(worker);
-        scope.retryState.hasBegun(worker);
+        if (!failed.isFull()) {
+            scope.retryState.hasBegun(worker);
+        }
         nowRuns(other);
         failed.detach();
         return true;
@@ -253,7 +256,8 @@ final class Exchange
         if (isOver()) {
             return false;
         }
-        boolean begun = cause != RetryCause.UNREACHABLE;
+        boolean full = cause == RetryCause.FULL;
+        boolean begun = !full && cause != RetryCause.UNREACHABLE;
         boolean pinned = scope.request().routing().pinnedWorker().isPresent();
         switch (scope.parts
                 .retries()
@@ -267,7 +271,9 @@ final class Exchange
             }
             case ELSEWHERE -> {}
         }
-        Planner.Decided second = WorkerChoice.elsewhere(scope, DecisionCause.RETRY, c -> true);
+        Planner.Decided second =
+                WorkerChoice.elsewhere(
+                        scope, DecisionCause.RETRY, c -> !full || c.worker().hasRoom());
         if (second == null) {
             return false;
         }
@@ -310,10 +316,30 @@ final class Exchange
             return false;
         }
         failed.detach();
+        pause();
+        return true;
+    }
+
+    @Override
+    public boolean waitForRoom(@Nullable Attempt of) {
+        Planning planning = scope.parts.planning();
+        if (isOver()
+                || !scope.parts.retries().again()
+                || planning.entrance().admission().queue(scope.request().model()) == null
+                || !scope.retryState.startOver()) {
+            return false;
+        }
+        if (of != null) {
+            of.detach();
+        }
+        pause();
+        return true;
+    }
+
+    private void pause() {
         attempt = null;
         become(RequestState.PAUSED);
         scope.context.owner().setTimer(SECOND_ROUND_MILLIS, t -> enter());
-        return true;
     }
 
     @Override

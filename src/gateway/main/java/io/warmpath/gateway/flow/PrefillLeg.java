@@ -70,6 +70,7 @@ final class PrefillLeg implements UpstreamListener {
     private long timer = -1; // until the other half has a token
     private int promptTokens;
     private int status;
+    private @Nullable Duration full; // the pause of an engine whose queue is
     private boolean over;
 
     PrefillLeg(RequestScope scope, Planner.Decided decided, Half half, Owner owner) {
@@ -117,7 +118,7 @@ final class PrefillLeg implements UpstreamListener {
                                         false,
                                         request.passThrough(),
                                         List.of()),
-                                this);
+                                new FirstLook(this, this::full));
     }
 
     private void watch(RoutingDecision answers) {
@@ -209,6 +210,11 @@ final class PrefillLeg implements UpstreamListener {
         scope.parts.planning().entrance().admission().wake();
     }
 
+    private void full(Duration pause) {
+        full = pause;
+        fleet().full(candidate().worker().id(), pause);
+    }
+
     @Override
     public void head(int code, MultiMap headers) {
         status = code;
@@ -228,6 +234,12 @@ final class PrefillLeg implements UpstreamListener {
             return;
         }
         over = true;
+        Duration pause = full;
+        if (pause != null) {
+            free(false);
+            owner.prefillFailed(this, FullQueue.error(candidate().worker().name(), pause));
+            return;
+        }
         if (status == 200) {
             tellFleet(RequestOutcome.OK);
             scope.parts.metrics().disagg().answered(scope.now() - started);
@@ -285,7 +297,7 @@ final class PrefillLeg implements UpstreamListener {
 
     /** Its worker has refused what no worker would take. */
     boolean refused() {
-        return status >= 400 && !EngineFailures.isWorkersFault(status);
+        return status >= 400 && full == null && !EngineFailures.isWorkersFault(status);
     }
 
     private Fleet fleet() {

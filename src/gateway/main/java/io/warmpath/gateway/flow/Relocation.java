@@ -249,7 +249,8 @@ final class Relocation {
         } else if (scope.request().hints().session() != null) {
             return WhyNot.SESSION;
         }
-        if (error instanceof GatewayError.WorkerUnreachable) {
+        if (error instanceof GatewayError.WorkerUnreachable
+                || error instanceof GatewayError.Overloaded) {
             kept.notMoved();
         }
         return null;

@@ -11,6 +11,7 @@ package io.warmpath.gateway.flow;
  * ASKED      the worker failed, others left ASKED      decided again without it, sent once more
  * ASKED      its first token is late        ASKED      a second worker is asked beside the first
  * ASKED      no worker could be reached     PAUSED     a moment passes, once
+ * ASKED      all queues are full            PAUSED     a moment passes, then it waits for room
  * PAUSED     the moment is over             QUEUED     all workers may be asked again
  * ASKED      first token, or whole answer   ANSWERING  it is passed on; the loser beside is stopped
  * ANSWERING  the worker failed its stream   MOVING     what was said is counted, a place is looked for

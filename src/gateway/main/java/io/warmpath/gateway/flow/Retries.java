@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
  */
 public final class Retries {
     private final Options options;
+    private final boolean again;
     private final RetryBudget retries;
     private final RetryBudget hedges;
     private final Map<String, FirstTokenTimes> times = new ConcurrentHashMap<>();
@@ -39,14 +40,24 @@ public final class Retries {
     }
 
     public Retries(Options options, LongSupplier nanoTime) {
+        this(options, true, nanoTime);
+    }
+
+    private Retries(Options options, boolean again, LongSupplier nanoTime) {
         this.options = options;
+        this.again = again;
         this.retries = new RetryBudget(options.budget(), options.budgetPerSecond(), nanoTime);
         this.hedges = new RetryBudget(options.hedgeFraction(), 0, nanoTime);
     }
 
-    /** What a worker may have begun with is asked of no other. */
+    /** Each request is sent once, whatever becomes of it. */
     static Retries none(LongSupplier nanoTime) {
-        return new Retries(new Options(1, 0, 0, 0, 0), nanoTime);
+        return new Retries(new Options(1, 0, 0, 0, 0), false, nanoTime);
+    }
+
+    /** Requests may be sent more than once. */
+    boolean again() {
+        return again;
     }
 
     int maxWorkers() {
@@ -80,8 +91,8 @@ public final class Retries {
      * A worker has failed one request.
      *
      * @param request notes the failure
-     * @param begun the worker may have begun with it; one that could not be reached has not:
-     *     nothing is done twice then, and no budget is used
+     * @param begun the worker may have begun with it; one that could not be reached, or whose queue
+     *     was full, has not: nothing is done twice then, and no budget is used
      * @param pinned the client has named the worker
      */
     Verdict failed(RetryState request, long worker, boolean begun, boolean pinned) {
@@ -89,7 +100,7 @@ public final class Retries {
         if (begun) {
             request.hasBegun(worker);
         }
-        if (!request.mayAskAnother() || pinned) {
+        if (!again || !request.mayAskAnother() || pinned) {
             return Verdict.NO_OTHER;
         }
         return !begun || mayRetry() ? Verdict.ELSEWHERE : Verdict.NO_BUDGET;

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * The workers that one request has been sent to so far, and whether it may be sent once more. A
- * worker that could not be reached has not begun with the request and does not count among those
- * that have. Confined to the request's event loop.
+ * worker that could not be reached, or whose queue was full, has not begun with the request and
+ * does not count among those that have. Confined to the request's event loop.
  */
 final class RetryState {
     /** Attempts of any kind, refused connections included. */
@@ -75,6 +75,21 @@ final class RetryState {
             return false;
         }
         secondRound = true;
+        attempts = 0;
+        failed = List.of();
+        return true;
+    }
+
+    /**
+     * It waits until a queue has room: all workers may be asked then, as if none had been.
+     *
+     * @return false when one has begun with it
+     */
+    boolean startOver() {
+        if (!begun.isEmpty()) {
+            return false;
+        }
+        secondRound = true; // what comes is not its first attempt
         attempts = 0;
         failed = List.of();
         return true;

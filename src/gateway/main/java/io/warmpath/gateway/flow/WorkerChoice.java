@@ -6,6 +6,7 @@ import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
 import io.warmpath.fleet.Fleet;
 import io.warmpath.fleet.FleetSnapshot;
+import io.warmpath.fleet.Openings;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
@@ -43,11 +44,21 @@ final class WorkerChoice {
                         : Planner.candidates(fleet, request.model(), List.of(), scope.draw);
         all = withPrefills(scope, all);
         if (!request.routing().workers().isEmpty()) {
-            all = all.stream().filter(c -> request.routing().reaches(c.worker().id())).toList();
+            List<Candidate> open = reached(request, all);
+            all =
+                    open.isEmpty() // who is there may be on trial, or have a full queue
+                            ? reached(
+                                    request,
+                                    Planner.anybody(fleet.snapshot(), request.model(), List.of()))
+                            : open;
         }
         all = answering(scope, all);
         SessionTurn turn = scope.session();
         return turn == null ? all : turn.narrow(all);
+    }
+
+    private static List<Candidate> reached(InferenceRequest request, List<Candidate> all) {
+        return all.stream().filter(c -> request.routing().reaches(c.worker().id())).toList();
     }
 
     /**
@@ -121,7 +132,9 @@ final class WorkerChoice {
                             .filter(c -> routing.reaches(c.worker().id()))
                             .toList();
         }
-        return routing.prefiller().isAny() ? all : named(routing.prefiller(), there, all);
+        return routing.prefiller().isAny()
+                ? Openings.withRoom(all)
+                : named(routing.prefiller(), there, all);
     }
 
     /** {@code there}: all that prefill. {@code fit}: for this request. */

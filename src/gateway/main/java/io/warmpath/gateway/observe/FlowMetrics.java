@@ -62,7 +62,9 @@ public final class FlowMetrics {
         /** A stream without its first token in time. */
         TIMEOUT,
         /** Same worker, new connection. */
-        STALE_CONNECTION
+        STALE_CONNECTION,
+        /** The worker's queue was full. */
+        FULL
     }
 
     /** What became of asking a second worker because the first one was late. */

@@ -144,7 +144,7 @@ public final class KeepAlives {
 
     private void due(Pin pin, Kept k, long now) {
         Candidate to = rank(pin);
-        if (to == null || !to.worker().available()) {
+        if (to == null || !to.worker().hasRoom()) {
             return; // it may come back; else the pin leaves with it
         }
         if (budget.isBusy(load.load(to.slot()).prefillTokens())) {

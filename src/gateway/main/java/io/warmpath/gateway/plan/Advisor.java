@@ -290,10 +290,16 @@ public final class Advisor {
 
     /** Any thread. */
     private List<Candidate> allowed(Question question) {
-        List<Candidate> all =
-                Planner.candidates(
-                        planning.fleet(), question.request().model(), List.of(), NO_DRAW);
-        // Who sends a request itself sends it to one worker.
+        String model = question.request().model();
+        List<Candidate> open =
+                allowed(question, Planner.candidates(planning.fleet(), model, List.of(), NO_DRAW));
+        return open.isEmpty() // who is there may be on trial, or have a full queue
+                ? allowed(question, Planner.anybody(planning.fleet().snapshot(), model, List.of()))
+                : open;
+    }
+
+    /** Who sends a request itself sends it to one worker. */
+    private static List<Candidate> allowed(Question question, List<Candidate> all) {
         return all.stream()
                 .filter(c -> c.worker().disaggregation().alone() && question.allows(c.worker()))
                 .toList();

@@ -7,6 +7,8 @@ import io.warmpath.admission.ModelQueue;
 import io.warmpath.admission.Tenant;
 import io.warmpath.admission.Ticket;
 import io.warmpath.fleet.Candidate;
+import io.warmpath.fleet.Openings;
+import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.prompt.EnginePrompts;
 import io.warmpath.gateway.request.InferenceRequest;
 import io.warmpath.gateway.request.RequestHints;
@@ -151,10 +153,23 @@ final class QueueEntry {
         }
     }
 
-    /** Any thread. Null: no worker serves the model any more, so there is nothing to wait for. */
+    /**
+     * Those that have room, as far as they say. Any thread. Null: no worker serves the model any
+     * more, so there is nothing to wait for.
+     */
     private @Nullable List<Candidate> eligible() {
         List<Candidate> candidates = parts.planner().eligible(request, who.get());
-        return candidates.isEmpty() ? null : parts.admission().free(request.model(), candidates);
+        return candidates.isEmpty()
+                ? null
+                : withRoom(parts.admission().free(request.model(), candidates));
+    }
+
+    /** While all are full there is none. */
+    private static List<Candidate> withRoom(List<Candidate> free) {
+        List<Candidate> left = Openings.withRoom(free);
+        return !left.isEmpty() && left.getFirst().worker().state() == WorkerState.FULL
+                ? List.of()
+                : left;
     }
 
     /** A worker's ranks follow each other. */

@@ -154,9 +154,38 @@ class VertxEngineHttpTest {
                 assertEquals(500, http.get(engine, "/server_info").status());
                 assertEquals(i, connections.get());
             }
-            // What may have had an effect is not said twice.
+            // The kept connection says nothing of the engine: the question goes over a new one.
+            assertEquals(500, http.post(engine, "/tokenize", "{}", null).status());
+            assertEquals(6, connections.get());
+        }
+    }
+
+    /** What may have had an effect is not said twice. */
+    @Test
+    void a_new_connection_that_is_closed_fails_what_is_posted_and_a_second_one_any_question()
+            throws Exception {
+        AtomicInteger connections = new AtomicInteger();
+        try (ServerSocket listener = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+                VertxEngineHttp http =
+                        new VertxEngineHttp(
+                                vertx, Duration.ofSeconds(10), VertxEngineHttpTest::noTls)) {
+            Thread.ofVirtual()
+                    .start(
+                            () -> {
+                                while (!listener.isClosed()) {
+                                    try (Socket one = listener.accept()) {
+                                        connections.incrementAndGet();
+                                        one.getInputStream().read(new byte[4096]);
+                                    } catch (IOException e) {
+                                        return; // the test is over
+                                    }
+                                }
+                            });
+            URI engine = URI.create("http://127.0.0.1:" + listener.getLocalPort());
             assertThrows(IOException.class, () -> http.post(engine, "/tokenize", "{}", null));
-            assertEquals(5, connections.get());
+            assertEquals(1, connections.get());
+            assertThrows(IOException.class, () -> http.get(engine, "/health"));
+            assertEquals(3, connections.get());
         }
     }
 

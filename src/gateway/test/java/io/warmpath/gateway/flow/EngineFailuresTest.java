@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.warmpath.fault.GatewayError;
 import io.warmpath.fleet.RequestOutcome;
 import io.warmpath.gateway.observe.FlowMetrics.RetryCause;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** What follows from an engine's failure. */
@@ -52,5 +53,15 @@ class EngineFailuresTest {
         for (int status : new int[] {200, 400, 404, 429, 501}) {
             assertFalse(EngineFailures.isWorkersFault(status), () -> "status " + status);
         }
+    }
+
+    @Test
+    void a_full_queue_is_no_failure_and_a_reason_to_ask_another() {
+        GatewayError full = FullQueue.error("w", Duration.ofSeconds(3));
+        assertNull(EngineFailures.outcome(full));
+        assertEquals(RetryCause.FULL, EngineFailures.retryCause(full, false));
+        assertFalse(EngineFailures.isLostConnection(full));
+        assertEquals(503, full.httpStatus());
+        assertEquals(Duration.ofSeconds(3), full.retryAfter());
     }
 }

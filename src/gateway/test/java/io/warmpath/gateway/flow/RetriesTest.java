@@ -89,4 +89,12 @@ class RetriesTest {
         }
         assertTrue(retries.hedgeNanos("m") < 1_200_000, "what was is forgotten");
     }
+
+    @Test
+    void what_is_sent_once_is_not_sent_again_even_where_nobody_has_begun() {
+        Retries once = Retries.none(() -> now);
+        assertFalse(once.again());
+        assertEquals(Retries.Verdict.NO_OTHER, once.failed(new RetryState(1), 1, false, false));
+        assertTrue(retries(0, 0).again());
+    }
 }

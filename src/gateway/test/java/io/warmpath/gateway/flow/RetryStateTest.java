@@ -52,4 +52,18 @@ class RetryStateTest {
         assertFalse(tries.attempt());
         assertFalse(tries.secondRound());
     }
+
+    @Test
+    void what_nobody_has_begun_may_start_over_whenever_it_has_waited_for_room() {
+        tries.attempt();
+        for (int i = 0; i < 20; i++) {
+            tries.failed(1);
+            assertTrue(tries.startOver());
+            assertEquals(List.of(), tries.failed());
+            assertFalse(tries.attempt(), "not its first");
+            assertTrue(tries.mayAskAnother());
+        }
+        tries.hasBegun(1);
+        assertFalse(tries.startOver());
+    }
 }
