@@ -5,11 +5,20 @@ import org.jspecify.annotations.Nullable;
 
 /** Takes the batches of one source in their order, each once. One thread. */
 public interface BatchSink {
+    /** What a batch has made of the view. */
+    enum Effect {
+        /** No more than its own events. */
+        APPLIED,
+        /** All that its source had told before is cleared. */
+        CLEARED,
+        /** Some of its events could not be read. */
+        PARTLY
+    }
+
     /**
-     * @return true when the batch cleared all that its source had told
      * @throws MalformedBatchException when its bytes make no sense; it counts as taken
      */
-    boolean take(long sequence, byte[] payload) throws MalformedBatchException;
+    Effect take(long sequence, byte[] payload) throws MalformedBatchException;
 
     /**
      * Nothing taken so far may be relied on any more.
@@ -17,6 +26,14 @@ public interface BatchSink {
      * @param restarted another process of the engine counts anew; else batches are missing
      */
     void forget(boolean restarted);
+
+    /** Whether the batches are those of a publisher that counts them from 1. */
+    default boolean countsFromOne() {
+        return false;
+    }
+
+    /** What comes goes on where the batches before ended, and may be another process's. */
+    default void unproven() {}
 
     /** In what the batches do not fit what is known of the worker; null when they do. */
     default @Nullable String misfit() {

@@ -20,8 +20,18 @@ final class DecodedBatches implements BatchSink {
     }
 
     @Override
-    public boolean take(long sequence, byte[] payload) throws MalformedBatchException {
-        return applier.apply(decoder.decode(payload));
+    public Effect take(long sequence, byte[] payload) throws MalformedBatchException {
+        KvBatch batch = decoder.decode(payload);
+        boolean cleared = applier.apply(batch);
+        if (batch.badEvents() > 0) {
+            return Effect.PARTLY;
+        }
+        return cleared ? Effect.CLEARED : Effect.APPLIED;
+    }
+
+    @Override
+    public boolean countsFromOne() {
+        return applier.isSimulator();
     }
 
     @Override

@@ -30,6 +30,7 @@ public final class EventApplier {
     private final Map<WorkerSlot, SlotView> views = new HashMap<>();
     private int wrongBlockSize;
     private boolean fits;
+    private boolean simulator;
 
     /** What must be remembered of one slot to understand its later events. */
     private record SlotView(SpaceMemory spaces, LayerGroups groups) {}
@@ -53,7 +54,12 @@ public final class EventApplier {
         return source.blockSize();
     }
 
-    /** Applies one batch; true when it made the view of its rank complete (a clear came by). */
+    /** Whether it writes as llm-d's simulator does, into a socket. */
+    boolean isSimulator() {
+        return simulator && !PostedFeed.serves(source);
+    }
+
+    /** Applies one batch; true when it cleared all that this source has told of. */
     public boolean apply(KvBatch batch) {
         counters.batches.increment();
         counters.badEvents.add(batch.badEvents());
@@ -86,7 +92,7 @@ public final class EventApplier {
         if (!out.isEmpty()) {
             counters.result(index.apply(out));
         }
-        return cleared;
+        return cleared && views.size() == 1;
     }
 
     /** What is to be remembered beside the index to understand later events. */
@@ -132,6 +138,7 @@ public final class EventApplier {
     public void forget(boolean restarted) {
         wrongBlockSize = 0;
         fits = false;
+        simulator = false;
         List<PrefixEvent> out = new ArrayList<>();
         views.forEach(
                 (slot, view) -> {
@@ -158,6 +165,7 @@ public final class EventApplier {
     }
 
     private @Nullable PrefixEvent stored(WorkerSlot slot, SlotView view, KvEvent.Stored e) {
+        simulator |= e.hasParent() && e.parent() == 0;
         if (view.groups.beside(e.scope())) {
             return storedBeside(view, e);
         }

@@ -31,6 +31,9 @@ final class OrderedDelivery {
 
     private boolean everConnected;
 
+    /** The batch applied last has come again, as it was, in answer to the newest question. */
+    private boolean same;
+
     OrderedDelivery(
             SourceOrder order,
             SourceContent content,
@@ -63,6 +66,13 @@ final class OrderedDelivery {
     /** There is, or was, a connection: that nothing comes does not mean that nobody is there. */
     void connected() {
         everConnected = true;
+    }
+
+    /** What has come so far is of the process that was connected. */
+    void disconnected() {
+        if (replay.hasHistory() || !replay.possible()) {
+            waiting.clear();
+        }
     }
 
     /** Another process of the engine speaks from now on. */
@@ -128,7 +138,7 @@ final class OrderedDelivery {
     void askAgain(String why) {
         silence.begin(nanoTime.getAsLong());
         if (order.started()) {
-            ask(About.AUDIT, order.next() - 1, why);
+            ask(About.AUDIT, content.proof(), why);
         } else if (replay.hasHistory()) {
             ask(About.HISTORY, 0, why);
         }
@@ -158,12 +168,19 @@ final class OrderedDelivery {
         }
         replay.answered();
         switch (order.replayed(sequence, payload)) {
-            case FIRST -> {
-                standing.complete = Long.compareUnsigned(sequence, 1) <= 0;
+            case FIRST -> take(sequence, payload);
+            case NEXT -> {
+                if (!same) {
+                    content.goesOn();
+                }
                 take(sequence, payload);
             }
-            case NEXT -> take(sequence, payload);
-            case DUPLICATE -> {}
+            case DUPLICATE -> {
+                if (sequence == content.proof()) {
+                    same = true;
+                    content.proved();
+                }
+            }
             case GAP -> {
                 if (progress) {
                     askForTheRest("batches " + range(sequence) + " were lost in a replay");
@@ -183,7 +200,7 @@ final class OrderedDelivery {
      */
     private void askForTheRest(String why) {
         About about = replay.about();
-        ask(about == null ? About.AUDIT : about, order.next() - 1, why);
+        ask(about == null ? About.AUDIT : about, content.proof(), why);
     }
 
     /** The publisher has sent all it has. */
@@ -191,20 +208,33 @@ final class OrderedDelivery {
         if (!replay.open()) {
             return;
         }
-        if (order.started() && replay.strangelyEmpty()) {
-            // The batch applied last is asked for too, so an empty answer means another process.
-            replay.works(false);
-            restarted();
-            return;
-        }
-        if (order.started() && replay.saysNothing()) {
-            ask(About.AUDIT, 0, "asking for its first batch");
+        if (order.started() && !same && !progress) {
+            neitherOldNorNew();
             return;
         }
         if (replay.about() == About.HISTORY && !order.started()) {
             standing.complete = true;
         }
         finish(true);
+    }
+
+    /** The batch applied last is asked for too, and has not come. */
+    private void neitherOldNorNew() {
+        if (replay.works()) {
+            replay.works(false);
+            restarted();
+        } else if (replay.mayAskForAll()) {
+            ask(About.AUDIT, 0, "asking for its first batch");
+        } else {
+            // Another process that has said nothing yet, or one that keeps nothing.
+            finish(false);
+            if (standing.unconfirmed && !replaying()) {
+                standing.stranger =
+                        "the connection was lost and a replay brings nothing: until a batch comes"
+                                + " nobody knows whether this is the same process";
+                standing.settle("nothing came");
+            }
+        }
     }
 
     private void accept(Batch m, boolean mayAsk) {
@@ -231,7 +261,6 @@ final class OrderedDelivery {
             ask(About.HISTORY, 0, "asking for what was said before");
             return;
         }
-        standing.complete = Long.compareUnsigned(m.sequence(), 1) <= 0;
         take(m.sequence(), m.payload());
         standing.settle(
                 standing.complete
@@ -246,7 +275,7 @@ final class OrderedDelivery {
             waiting.addFirst(m);
             standing.repairing = true;
             if (replay.possible() && !replay.mayStillCome()) {
-                ask(About.GAP, order.next() - 1, "batches " + range(m.sequence()) + " were missed");
+                ask(About.GAP, content.proof(), "batches " + range(m.sequence()) + " were missed");
             } else {
                 overtaken = true;
                 progress = false;
@@ -288,7 +317,7 @@ final class OrderedDelivery {
     private void waitNoLonger() {
         if (replay.possible()) {
             overtaken = false;
-            ask(About.GAP, order.next() - 1, "batches from " + order.next() + " on were missed");
+            ask(About.GAP, content.proof(), "batches from " + order.next() + " on were missed");
         } else {
             finish(false);
         }
@@ -296,6 +325,9 @@ final class OrderedDelivery {
 
     private void take(long sequence, byte[] payload) {
         progress = true;
+        if (!replay.open()) {
+            content.unasked();
+        }
         standing.reading &= replay.about() == About.HISTORY;
         content.take(sequence, payload);
     }
@@ -308,6 +340,7 @@ final class OrderedDelivery {
 
     private void ask(About about, long from, String why) {
         progress = false;
+        same = false;
         standing.reading = about == About.HISTORY;
         standing.settle(why);
         replay.ask(about, from);

@@ -111,17 +111,14 @@ final class ReplayDialogue {
         replies++;
     }
 
-    /** The answer was nothing at all, from a publisher that has answered before. */
-    boolean strangelyEmpty() {
-        return replies == 0 && works;
+    /** This publisher has answered with something, now or before: it keeps its newest batches. */
+    boolean works() {
+        return works;
     }
 
-    /**
-     * The answer was nothing at all, from a publisher that has never answered with anything: it may
-     * be another one that has not come as far, or one whose replay never works.
-     */
-    boolean saysNothing() {
-        return replies == 0 && !works && about == About.AUDIT && from != 0;
+    /** It was not asked for all that it has, whether it has changed. */
+    boolean mayAskForAll() {
+        return about == About.AUDIT && from != 0;
     }
 
     /** True when the silence has been too long, and asking again has not helped or would not. */

@@ -22,6 +22,12 @@ final class SourceContent {
 
     private long expires;
 
+    /** The file's last batch, which proves a process while it is restored. */
+    private long lastOfFile;
+
+    /** Whether the process that speaks is the one whose batches were taken is not known. */
+    private boolean stranger;
+
     SourceContent(
             EventSource source,
             BatchSink sink,
@@ -47,7 +53,9 @@ final class SourceContent {
         standing.complete = mark.complete();
         standing.reading = false;
         standing.unconfirmed = true;
+        stranger = true;
         restored = true;
+        lastOfFile = mark.next() - 1;
         expires = nanoTime.getAsLong() + expiryNanos;
         standing.settle(
                 "taken from a file: batches from " + Long.toUnsignedString(mark.next()) + " on");
@@ -76,35 +84,93 @@ final class SourceContent {
         return restored && now - expires >= 0;
     }
 
+    /** The connection was lost: another process may speak from now on. */
+    void doubt() {
+        if (order.started()) {
+            standing.unconfirmed = true;
+            stranger = true;
+        }
+    }
+
+    /** The batch which proves a process when it comes again as it was. */
+    long proof() {
+        return restored && order.remembers(lastOfFile) ? lastOfFile : order.next() - 1;
+    }
+
+    /** It has come again as it was. */
+    void proved() {
+        // One that came in doubt proves itself alone.
+        stranger &= restored && !order.remembers(lastOfFile);
+    }
+
+    /** A batch goes on where another ended. A number that fits is no proof of the process. */
+    void goesOn() {
+        if (stranger) {
+            stranger = false;
+            standing.complete = false;
+            sink.unproven();
+        }
+    }
+
     /** The publisher has said all that it can, and it fits. */
     void confirm() {
+        if (standing.unconfirmed) {
+            goesOn();
+        }
         standing.unconfirmed = false;
+        standing.stranger = null;
         restored = false;
+    }
+
+    /** It is the process whose batches were taken: that is known otherwise. */
+    void vouched() {
+        stranger = false;
+        confirm();
+    }
+
+    /** A batch of the live stream comes next, and nobody was asked. */
+    void unasked() {
+        // What came from a file is confirmed by a replay only: another process may have come as
+        // far.
+        if (standing.unconfirmed && !restored) {
+            confirm();
+        }
     }
 
     /** The batch comes next, or after a hole that was accepted. */
     void take(long sequence, byte[] payload) {
+        boolean begins = !order.started();
+        if (begins) {
+            standing.complete = sequence == 0;
+        }
         order.take(sequence, payload);
-        // What came from a file is confirmed by a replay only: another process may have come as
-        // far.
-        standing.unconfirmed &= restored;
         tally.add(Of.BATCHES, 1);
         tally.set(Of.SEQUENCE, sequence);
         tally.set(Of.NEWEST_AT, nanoTime.getAsLong());
         try {
-            if (sink.take(sequence, payload)) {
-                standing.complete = true;
-                standing.doubtful = false;
-                confirm();
+            switch (sink.take(sequence, payload)) {
+                case APPLIED ->
+                        standing.complete |= sequence == 1 && begins && sink.countsFromOne();
+                case CLEARED -> {
+                    standing.complete = true;
+                    standing.doubtful = false;
+                    vouched();
+                }
+                case PARTLY -> unread("events of batch " + sequence + " could not be read");
             }
             standing.misfit = sink.misfit();
         } catch (MalformedBatchException e) {
             counters.rejectedBatches.increment();
             tally.add(Of.REJECTED, 1);
-            standing.complete = false;
-            standing.doubtful = true;
-            standing.settle("batch " + sequence + " could not be read: " + e.getMessage());
+            unread("batch " + sequence + " could not be read: " + e.getMessage());
         }
+    }
+
+    /** It may have been a removal. */
+    private void unread(String why) {
+        standing.complete = false;
+        standing.doubtful = true;
+        standing.settle(why);
     }
 
     /** A hole nobody can fill: what was removed in it is not known, so nothing may be kept. */
@@ -131,6 +197,6 @@ final class SourceContent {
         standing.complete = false;
         standing.doubtful = false;
         standing.repairing = false;
-        confirm();
+        vouched();
     }
 }

@@ -80,14 +80,17 @@ final class SourceOrder {
         if (Long.compareUnsigned(sequence, next) > 0) {
             return Arrival.GAP;
         }
-        boolean remembered =
-                Long.compareUnsigned(sequence, first) >= 0
-                        && Long.compareUnsigned(next - sequence, REMEMBERED) <= 0;
         boolean another =
-                remembered
+                remembers(sequence)
                         ? fingerprints[slot(sequence)] != SourceMark.fingerprint(payload)
                         : backward;
         return another ? Arrival.RESTART : Arrival.DUPLICATE;
+    }
+
+    /** Whether a batch that was taken can be told from another one of its number. */
+    boolean remembers(long sequence) {
+        return Long.compareUnsigned(sequence, first) >= 0
+                && Long.compareUnsigned(next - sequence, REMEMBERED) <= 0;
     }
 
     /** The batch has been taken; the one after it is expected next. */

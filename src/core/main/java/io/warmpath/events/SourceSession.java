@@ -182,16 +182,24 @@ public final class SourceSession {
     /** As {@link #disconnected()}, for a reason that is worth telling. */
     public void disconnected(String why) {
         standing.disconnected = true;
+        delivery.disconnected();
         standing.settle(why);
     }
 
-    /** There is a connection: the first, or another one after it was lost. */
+    /**
+     * There is a connection: the first, or another one after it was lost. Then who is there now is
+     * the same process when the batch applied last comes again as it was. Where nobody can be asked
+     * a number that fits is believed, and the source is no longer called exact.
+     */
     public void connected() {
         boolean again = standing.disconnected;
         delivery.connected();
         standing.disconnected = false;
-        standing.unconfirmed |= again && order.started();
-        if (replay.possible() && !replaying() && (again || !order.started())) {
+        if (again) {
+            content.doubt();
+        }
+        // What was asked before the connection was lost proves nothing of who is there now.
+        if (replay.possible() && (again || (!replaying() && !order.started()))) {
             delivery.askAgain("connected" + (again ? " again" : ""));
         } else {
             standing.settle("connected again");
@@ -229,7 +237,7 @@ public final class SourceSession {
 
     /** What came from a file, or before a pause, is known to be of this process of the engine. */
     public void confirm() {
-        content.confirm();
+        content.vouched();
         standing.settle("confirmed");
     }
 

@@ -38,6 +38,9 @@ final class SourceStanding {
     /** The engine computes and says nothing: why that is thought. */
     @Nullable String silent;
 
+    /** Another process may speak now, and asking has not told: why that is thought. */
+    @Nullable String stranger;
+
     /** What it stores is not what this worker is known to have: in what. */
     @Nullable String misfit;
 
@@ -94,7 +97,7 @@ final class SourceStanding {
         if (closed || disconnected) {
             return EventView.GONE;
         }
-        if (misfit != null || silent != null) {
+        if (misfit != null || silent != null || stranger != null) {
             return EventView.FROZEN;
         }
         if (repairing || unconfirmed) {
@@ -124,6 +127,7 @@ final class SourceStanding {
         if (state != EventView.FROZEN) {
             return why;
         }
-        return misfit != null ? misfit : silent != null ? silent : why;
+        @Nullable String frozen = misfit != null ? misfit : silent != null ? silent : stranger;
+        return frozen != null ? frozen : why;
     }
 }

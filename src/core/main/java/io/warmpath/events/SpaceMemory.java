@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which blocks of one slot lie in a space of their own (adapter or salt). One thread.
  *
- * <p>vLLM names the salt in the first block of a prompt only, so a later block learns its space
- * from its parent. Blocks of the common space take no room here.
+ * <p>vLLM names the salt in the first block of a prompt only, so a later block learns it from its
+ * parent. Blocks of the common space take no room here.
  */
 final class SpaceMemory {
     private static final class Entry {
@@ -25,14 +25,16 @@ final class SpaceMemory {
 
     private final Map<Long, Entry> entries = new HashMap<>();
 
-    /** What the event says, completed by what its parent is known to have. */
+    /**
+     * What the event says; the salt of its parent where it says none. Each event names its adapter:
+     * a parent with another one is a block that the engine takes for two things.
+     */
     PrefixSpace resolve(KvEvent.Stored event) {
         String lora = orEmpty(event.loraName());
         String salt = orEmpty(event.salt());
-        Entry parent = event.hasParent() ? entries.get(event.parent()) : null;
+        Entry parent = event.hasParent() && salt.isEmpty() ? entries.get(event.parent()) : null;
         if (parent != null) {
-            lora = lora.isEmpty() ? parent.space.lora() : lora;
-            salt = salt.isEmpty() ? parent.space.salt() : salt;
+            salt = parent.space.salt();
         }
         return lora.isEmpty() && salt.isEmpty() ? PrefixSpace.NONE : new PrefixSpace(lora, salt);
     }

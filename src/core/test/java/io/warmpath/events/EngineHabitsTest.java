@@ -91,9 +91,17 @@ class EngineHabitsTest {
     /** llm-d's simulator counts its batches from 1. */
     @Test
     void a_first_batch_with_the_number_one_has_nothing_before_it() {
-        script.add(new KvBatch(0, 0, List.of(stored(0)), 0, 0));
+        script.add(new KvBatch(0, 0, List.of(event(0L, 0)), 0, 0));
         session.live(1, new byte[] {0});
         assertEquals(EventView.EXACT, session.status().state());
+    }
+
+    /** vLLM and SGLang count from 0. */
+    @Test
+    void a_first_batch_with_the_number_one_has_one_before_it_elsewhere() {
+        script.add(new KvBatch(0, 0, List.of(stored(0)), 0, 0));
+        session.live(1, new byte[] {0});
+        assertEquals(EventView.GAP, session.status().state());
     }
 
     private void say(KvEvent... events) {

@@ -103,11 +103,10 @@ class EventApplierTest {
     }
 
     @Test
-    void a_clear_empties_its_rank_only_and_is_told() {
+    void a_clear_empties_its_rank_only() {
         applier.apply(batch(0, new Store(1).event()));
         applier.apply(batch(1, new Store(1).event()));
-        assertFalse(applier.apply(batch(0, new Store(1).event())));
-        assertTrue(applier.apply(batch(0, new KvEvent.Cleared())));
+        applier.apply(batch(0, new KvEvent.Cleared()));
         assertEquals(0, depth(rank0, Tier.EXTERNAL));
         assertEquals(1, depth(rank1, Tier.GPU));
     }
@@ -406,6 +405,16 @@ class EventApplierTest {
         }
         assertEquals(256, heard.size());
         assertEquals("t44", heard.getFirst());
+    }
+
+    @Test
+    void a_clear_of_one_rank_of_several_makes_no_view_whole() {
+        applier.apply(batch(0, new Store(1).event()));
+        assertFalse(applier.apply(batch(0, new Store(1).event())));
+        assertTrue(applier.apply(batch(0, new KvEvent.Cleared())), "no other was heard of");
+        applier.apply(batch(1, new Store(1).event()));
+        assertFalse(applier.apply(batch(0, new KvEvent.Cleared())));
+        assertFalse(applier.apply(batch(1, new KvEvent.Cleared())));
     }
 
     @Test

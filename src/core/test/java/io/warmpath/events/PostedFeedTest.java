@@ -181,6 +181,28 @@ class PostedFeedTest {
         assertEquals(1, depth());
     }
 
+    /** As for 500, though a simulator at a socket counts so. */
+    @Test
+    void a_first_batch_one_is_not_the_first_one() throws Exception {
+        KvEvent.Stored s = (KvEvent.Stored) stored(0);
+        KvEvent.Stored parentZero =
+                new KvEvent.Stored(
+                        s.hashes(),
+                        true,
+                        0,
+                        s.tokens(),
+                        false,
+                        s.blockSize(),
+                        "GPU",
+                        null,
+                        false,
+                        null,
+                        s.plainBlocks(),
+                        null,
+                        s.scope());
+        assertEquals(new Taken(2, false, EventView.GAP), post(1, 1, parentZero));
+    }
+
     @Test
     void who_is_not_registered_to_post_is_refused() {
         CompletableFuture<Taken> answer = new CompletableFuture<>();

@@ -25,6 +25,12 @@ abstract class SessionFixture {
     static final int BROKEN = 2_000;
     static final int WIDE = 3_000;
 
+    /** Block 0 as llm-d's simulator stores it, with a parent 0. */
+    static final int SIMULATED = 4_000;
+
+    /** Block 0, and an event that could not be read. */
+    static final int PARTLY = 5_000;
+
     final ReferencePrefixIndex index = new ReferencePrefixIndex();
     final WorkerSlot slot = index.open(0);
     final EventCounters counters = new EventCounters();
@@ -100,9 +106,11 @@ abstract class SessionFixture {
                                     2,
                                     null,
                                     KvEvent.Scope.NONE);
+                    case SIMULATED -> stored(0, 0);
+                    case PARTLY -> stored(0, null);
                     default -> stored(block, block == 0 ? null : block);
                 };
-        return new KvBatch(epoch, 0, List.of(event), 0, 0);
+        return new KvBatch(epoch, 0, List.of(event), block == PARTLY ? 1 : 0, 0);
     }
 
     private static KvEvent stored(int block, @Nullable Integer parent) {

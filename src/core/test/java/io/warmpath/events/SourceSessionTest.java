@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.events.SourceStatus.Belief;
 import io.warmpath.fleet.EventView;
 import java.util.List;
 import java.util.Random;
@@ -61,10 +62,10 @@ class SourceSessionTest extends SessionFixture {
     }
 
     @Test
-    void a_publisher_that_counts_from_one_is_complete() {
+    void a_simulator_counts_from_one_and_is_complete() {
         SourceSession session = session(true);
         session.start();
-        session.replayed(1, payload(0, 0));
+        session.replayed(1, payload(0, SIMULATED));
         session.replayEnded();
         session.live(2, payload(0, 1));
         assertEquals(2, depth());
@@ -351,9 +352,10 @@ class SourceSessionTest extends SessionFixture {
         session.replayEnded();
         session.replayEnded();
         assertEquals(List.of(0L, 2L, 0L), requests);
-        assertEquals(3, depth());
+        assertEquals(Belief.NOTHING, session.status().belief());
         send(session, 3);
         assertEquals(4, depth());
+        assertEquals(Belief.ALL, session.status().belief());
         assertEquals(0, session.status().restarts());
     }
 

@@ -250,9 +250,10 @@ final class EventFields {
             throw new BadValue("stored blocks without token_ids or block_size");
         }
         long[] blocks = required(hashes, "block_hashes");
-        String theSalt = salt != null ? salt : extraKeys.salt(!hasParent, loraName);
+        extraKeys.takeAdapter(loraName);
+        String theSalt = salt != null ? salt : extraKeys.takeSalt(!hasParent);
         extraKeys.putMedia(tokens, blockSize);
-        int plain = otherInputs ? 0 : extraKeys.plainBlocks(blocks.length, loraName, theSalt);
+        int plain = otherInputs ? 0 : extraKeys.plainBlocks(blocks.length);
         return new KvEvent.Stored(
                 blocks,
                 hasParent,
@@ -262,7 +263,7 @@ final class EventFields {
                 blockSize,
                 medium,
                 loraName,
-                loraId > 0 && loraName == null,
+                loraId > 0 && (loraName == null || loraName.isEmpty()),
                 theSalt,
                 plain,
                 sessionId,

@@ -3,18 +3,18 @@ package io.warmpath.adapter.zmq;
 import io.warmpath.events.MalformedBatchException;
 import io.warmpath.prefix.MediaIds;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.value.ValueType;
 
 /**
- * What vLLM mixed into the block hashes beside the tokens, per block: adapter name, cache salt
- * (only in the first block of a prompt), names of images with where each begins.
+ * What vLLM mixed into the block hashes beside the tokens, per block and in this order: adapter
+ * name (in each block), names of images with where each begins, cache salt (only in the first block
+ * of a prompt). They may be equal to each other, so that their place counts and not their text
+ * alone. One thread.
  */
 final class ExtraKeys {
-    /** Dynamo's way of writing a salt where vLLM's plain string would be ambiguous. */
-    private static final String DYNAMO_SALT = "dynamo-cache-salt:";
-
     static final ExtraKeys NONE = new ExtraKeys();
 
     /** A key of one block; {@code text} is null for anything that is not a plain string. */
@@ -30,7 +30,6 @@ final class ExtraKeys {
 
     private final List<Key> keys = new ArrayList<>();
     private final List<Medium> media = new ArrayList<>(0);
-    private @Nullable String taggedSalt;
 
     private ExtraKeys() {}
 
@@ -52,12 +51,7 @@ final class ExtraKeys {
     private void readKey(Payload in, int block) throws MalformedBatchException, Payload.BadValue {
         ValueType type = in.type();
         if (type == ValueType.STRING) {
-            String text = in.string();
-            if (text.startsWith(DYNAMO_SALT)) {
-                taggedSalt = text.substring(DYNAMO_SALT.length());
-            } else {
-                keys.add(new Key(block, text));
-            }
+            keys.add(new Key(block, in.string()));
         } else if (type == ValueType.ARRAY) {
             readMedium(in, block);
         } else {
@@ -118,38 +112,37 @@ final class ExtraKeys {
         }
     }
 
-    /**
-     * The salt, when the event starts a prompt and its first block has exactly one plain key that
-     * is not the adapter. A salt looks like an older vLLM's image identifier there; taking one for
-     * the other only hides a block, it never shows a wrong one.
-     */
-    @Nullable String salt(boolean startsPrompt, @Nullable String lora) {
-        if (taggedSalt != null || !startsPrompt) {
-            return taggedSalt;
-        }
-        String found = null;
-        for (Key key : keys) {
-            if (key.block == 0 && key.text != null && !key.text.equals(lora)) {
-                if (found != null) {
-                    return null;
-                }
-                found = key.text;
+    /** Takes the adapter's key off each block, once: another of its name is a salt or an image. */
+    void takeAdapter(@Nullable String lora) {
+        int last = -1;
+        for (Iterator<Key> it = keys.iterator(); it.hasNext(); ) {
+            Key key = it.next();
+            if (key.block != last && key.text != null && key.text.equals(lora)) {
+                last = key.block;
+                it.remove();
             }
         }
-        return found;
     }
 
-    /** Leading blocks that tokens, adapter and salt identify; at most {@code blocks}. */
-    int plainBlocks(int blocks, @Nullable String lora, @Nullable String salt) {
-        int plain = blocks;
-        for (Key key : keys) {
-            boolean known =
-                    key.text != null
-                            && (key.text.equals(lora) || (key.block == 0 && key.text.equals(salt)));
-            if (!known) {
-                plain = Math.min(plain, key.block);
-            }
+    /**
+     * Takes the salt off, which is the only other key of a prompt's first block. There it looks
+     * like an older vLLM's image; taking one for the other only hides a block, it never shows a
+     * wrong one.
+     */
+    @Nullable String takeSalt(boolean startsPrompt) {
+        if (!startsPrompt || keys.isEmpty() || keys.getFirst().block != 0) {
+            return null;
         }
-        return plain;
+        String salt = keys.getFirst().text;
+        if (salt == null || salt.isEmpty() || (keys.size() > 1 && keys.get(1).block == 0)) {
+            return null;
+        }
+        keys.removeFirst();
+        return salt;
+    }
+
+    /** Leading blocks that have no key left, which tokens, adapter and salt identify. */
+    int plainBlocks(int blocks) {
+        return keys.isEmpty() ? blocks : Math.min(blocks, keys.getFirst().block);
     }
 }

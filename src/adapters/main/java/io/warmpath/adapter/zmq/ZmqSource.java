@@ -202,7 +202,10 @@ final class ZmqSource {
         @Override
         public void up(ZmtpConnection connection) {
             connection.send(ZmtpBytes.subscription(topic));
-            peers++;
+            if (peers++ > 0) {
+                // To a socket of ours: its old connection is not known to have ended.
+                session.disconnected("another publisher has connected");
+            }
             warned = false;
             session.connected();
         }

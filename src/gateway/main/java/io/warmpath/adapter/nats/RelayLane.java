@@ -181,14 +181,14 @@ final class RelayLane implements BatchSink {
     }
 
     @Override
-    public synchronized boolean take(long sequence, byte[] payload) {
+    public synchronized Effect take(long sequence, byte[] payload) {
         long before = started && sequence == next ? last : 0;
         ring.add(process, sequence, before, millis.getAsLong(), payload);
         started = true;
         next = sequence + 1;
         last = SourceMark.fingerprint(payload);
         wake.run();
-        return false;
+        return Effect.APPLIED;
     }
 
     @Override
@@ -198,6 +198,12 @@ final class RelayLane implements BatchSink {
             process = processes.getAsLong();
             started = false;
         }
+    }
+
+    /** Who reads the stream is told of another process: it must not call this one exact. */
+    @Override
+    public void unproven() {
+        forget(true);
     }
 
     /** The process that speaks now. */

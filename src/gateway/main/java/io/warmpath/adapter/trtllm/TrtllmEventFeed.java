@@ -262,7 +262,8 @@ public final class TrtllmEventFeed implements EventFeed {
         for (Rank rank : engine.ranks.values()) {
             rank.session.away(null);
             if (wasGone) {
-                rank.session.connected();
+                // It has kept what nobody asked for: another process is known by its numbers.
+                rank.session.rejoined(false);
             }
         }
     }

@@ -214,7 +214,8 @@ public final class RelayMain implements AutoCloseable {
 
     private boolean engineThere(EventSource source) {
         EventFeed.Subscription s = open.get(source);
-        return s != null && s.state() != EventView.GONE;
+        // Frozen: whether it is the same engine is not known.
+        return s != null && s.state() != EventView.GONE && s.state() != EventView.FROZEN;
     }
 
     private void stop() {

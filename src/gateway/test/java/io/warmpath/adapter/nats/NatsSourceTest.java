@@ -37,9 +37,9 @@ class NatsSourceTest {
         BatchSink sink =
                 new BatchSink() {
                     @Override
-                    public boolean take(long sequence, byte[] payload) {
+                    public Effect take(long sequence, byte[] payload) {
                         taken.add(sequence);
-                        return false;
+                        return Effect.APPLIED;
                     }
 
                     @Override
