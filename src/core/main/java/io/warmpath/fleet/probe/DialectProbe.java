@@ -2,6 +2,7 @@ package io.warmpath.fleet.probe;
 
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.ServedModels;
@@ -92,7 +93,7 @@ public final class DialectProbe implements WorkerProbe {
             Listed listed = listed(spec);
             ServedModels served = listed.used;
             EngineFacts facts = facts(spec);
-            int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
+            EngineRanks ranks = ranks(spec, facts);
             return new WorkerProfile(
                     facts.kind(),
                     facts.version(),
@@ -105,9 +106,9 @@ public final class DialectProbe implements WorkerProbe {
                                     defaultBlockSize.applyAsInt(served.names()),
                                     0)),
                     spec.blockSize() == 0 && facts.blockSize() == 0,
-                    dpSize,
+                    ranks,
                     spec.capacity().or(facts.capacity()),
-                    events(spec, facts, dpSize),
+                    events(spec, facts, ranks.count()),
                     facts.offload().with(spec.pool()),
                     spec.priorities() == null ? facts.priorities() : spec.priorities(),
                     facts.sessions(),
@@ -190,7 +191,7 @@ public final class DialectProbe implements WorkerProbe {
                             .formatted(listed, MOST_MODELS, LONGEST_MODEL, listed - used));
         }
         compare(all, "block-size", spec.blockSize(), facts.blockSize());
-        compare(all, "dp-size", spec.dpSize(), facts.dpSize());
+        compare(all, "dp-size", spec.dpSize(), facts.ranks().count());
         compare(
                 all,
                 "max-num-batched-tokens",
@@ -245,6 +246,16 @@ public final class DialectProbe implements WorkerProbe {
                 0,
                 Capacity.UNKNOWN,
                 List.of());
+    }
+
+    /**
+     * Where the engine has named its event sockets, and no operator has, their numbers are sure.
+     */
+    private static EngineRanks ranks(WorkerSpec spec, EngineFacts facts) {
+        EngineRanks told = facts.ranks();
+        int count = firstPositive(spec.dpSize(), told.count(), 1);
+        boolean named = spec.eventsEndpoint() == null && !facts.events().isEmpty();
+        return new EngineRanks(count, told.first(), !named || (count == 1 && told.first() == 0));
     }
 
     private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {

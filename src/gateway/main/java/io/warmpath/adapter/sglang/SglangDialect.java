@@ -7,6 +7,7 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
@@ -107,7 +108,7 @@ public final class SglangDialect implements EngineDialect {
                             EngineKind.SGLANG,
                             version,
                             pageSize,
-                            dpSize,
+                            EngineRanks.of(dpSize),
                             capacity(info, pageSize),
                             List.of(),
                             offload(worker, info),
@@ -123,7 +124,7 @@ public final class SglangDialect implements EngineDialect {
                         EngineKind.SGLANG,
                         version,
                         blockSize,
-                        ranks,
+                        EngineRanks.of(ranks),
                         capacity(info, blockSize),
                         endpoints(worker, events, ranks),
                         offload(worker, info),

@@ -7,7 +7,7 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
@@ -72,18 +72,21 @@ public final class VllmDialect implements EngineDialect {
             return Optional.empty();
         }
         EngineHttp.Answer sources = http.get(worker, "/kv_event_sources");
-        List<EventEndpoint> events =
-                sources.ok() ? KvEventSources.read(worker, sources.body()) : List.of();
+        KvEventSources told =
+                sources.ok() ? KvEventSources.read(worker, sources.body()) : KvEventSources.NONE;
         EngineHttp.Answer metrics = http.get(worker, "/metrics");
-        int dpSize = events.stream().mapToInt(e -> e.dpRank() + 1).max().orElse(0);
+        EngineRanks ranks = told.ranks();
+        if (ranks.count() == 0 && metrics.ok()) {
+            ranks = new EngineRanks(0, VllmLoads.first(metrics.body()), true);
+        }
         return Optional.of(
                 new EngineFacts(
                         EngineKind.VLLM,
                         said.path("version").asText(),
                         metrics.ok() ? label(BLOCK_SIZE, metrics.body()) : 0,
-                        dpSize,
+                        ranks,
                         new Capacity(0, metrics.ok() ? label(KV_BLOCKS, metrics.body()) : 0),
-                        events,
+                        told.events(),
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,
