@@ -27,7 +27,7 @@ public final class Profiles {
                 served,
                 16,
                 false,
-                1,
+                EngineRanks.of(1),
                 Capacity.UNKNOWN,
                 List.of(),
                 Offload.NONE,

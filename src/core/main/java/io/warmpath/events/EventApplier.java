@@ -154,14 +154,13 @@ public final class EventApplier {
         }
     }
 
-    /** A worker with one rank has one slot, whatever rank its engine believes to be. */
     private @Nullable WorkerSlot slot(int rank) {
-        List<WorkerSlot> slots = source.slots();
-        if (slots.size() == 1) {
-            return slots.getFirst();
+        int r = rank == KvBatch.NO_RANK ? -1 : source.ranks().local(rank);
+        if (r >= 0) {
+            return source.slots().get(r);
         }
-        int r = rank == KvBatch.NO_RANK ? source.dpRank() : rank;
-        return r >= 0 && r < slots.size() ? slots.get(r) : null;
+        boolean socket = rank == KvBatch.NO_RANK || source.ranks().bySocket();
+        return socket ? source.ownSlot() : null;
     }
 
     private @Nullable PrefixEvent stored(WorkerSlot slot, SlotView view, KvEvent.Stored e) {

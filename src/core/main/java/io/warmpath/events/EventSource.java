@@ -1,5 +1,6 @@
 package io.warmpath.events;
 
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.prefix.WorkerSlot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  * One publisher of KV events: usually one (worker, rank).
  *
  * @param worker name for messages
+ * @param dpRank of the worker, from 0
  * @param slots slot per dp rank, index = rank; a rank inside a batch picks from here, else {@code
  *     dpRank}
+ * @param ranks what ranks inside batches mean
  * @param endpoint ZeroMQ endpoint, such as {@code tcp://10.0.0.1:5557}
  * @param bind true when the router binds and the engine connects (llm-d's simulator)
  * @param replayEndpoint ROUTER socket that serves missed batches, null when there is none
@@ -22,6 +25,7 @@ public record EventSource(
         String worker,
         int dpRank,
         List<WorkerSlot> slots,
+        EngineRanks ranks,
         String endpoint,
         boolean bind,
         @Nullable String replayEndpoint,
@@ -30,7 +34,7 @@ public record EventSource(
         long workerId,
         TaggedBlocks tagged) {
 
-    /** Nobody hears of tags. */
+    /** Its engine counts ranks from 0; nobody hears of tags. */
     public EventSource(
             String worker,
             int dpRank,
@@ -45,6 +49,7 @@ public record EventSource(
                 worker,
                 dpRank,
                 slots,
+                EngineRanks.of(slots.size()),
                 endpoint,
                 bind,
                 replayEndpoint,

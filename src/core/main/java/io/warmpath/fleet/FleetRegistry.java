@@ -286,6 +286,7 @@ public final class FleetRegistry implements Fleet {
                         .blockSize(profile.blockSize())
                         .state(out ? before.state() : WorkerState.READY)
                         .ranks(ranks)
+                        .numbers(profile.ranks())
                         .capacity(profile.capacity())
                         .taints(old.spec().taints())
                         .version(profile.version())

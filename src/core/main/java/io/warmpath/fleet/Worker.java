@@ -16,6 +16,7 @@ import java.util.Set;
  * @param blockSize tokens per KV block; 0 when unknown, then it is routed by load alone
  * @param state whether it gets requests
  * @param ranks its data-parallel ranks, at least one, ascending
+ * @param numbers how its engine numbers them
  * @param capacity of each rank
  * @param taints what sets it apart
  * @param version of its engine as that writes it; empty until it has said
@@ -37,6 +38,7 @@ public record Worker(
         int blockSize,
         WorkerState state,
         List<Rank> ranks,
+        EngineRanks numbers,
         Capacity capacity,
         List<Taint> taints,
         String version,

@@ -3,6 +3,7 @@ package io.warmpath.fleet;
 import java.net.URI;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What a {@link Worker} is built from, named as there. One thread. */
 public final class WorkerBuilder {
@@ -14,6 +15,7 @@ public final class WorkerBuilder {
     private int blockSize;
     private WorkerState state = WorkerState.READY;
     private List<Worker.Rank> ranks = List.of();
+    private @Nullable EngineRanks numbers;
     private Capacity capacity = Capacity.UNKNOWN;
     private List<Taint> taints = List.of();
     private String version = "";
@@ -38,6 +40,7 @@ public final class WorkerBuilder {
         blockSize = worker.blockSize();
         state = worker.state();
         ranks = worker.ranks();
+        numbers = worker.numbers();
         capacity = worker.capacity();
         taints = worker.taints();
         version = worker.version();
@@ -77,6 +80,12 @@ public final class WorkerBuilder {
 
     public WorkerBuilder ranks(List<Worker.Rank> value) {
         ranks = value;
+        return this;
+    }
+
+    /** Of an engine that does not count the ranks from 0. */
+    public WorkerBuilder numbers(EngineRanks value) {
+        numbers = value;
         return this;
     }
 
@@ -141,6 +150,7 @@ public final class WorkerBuilder {
                 blockSize,
                 state,
                 ranks,
+                numbers == null ? EngineRanks.of(ranks.size()) : numbers,
                 capacity,
                 taints,
                 version,

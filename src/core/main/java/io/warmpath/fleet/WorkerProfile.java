@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * @param served at least one model, and none of a worker that encodes for others
  * @param blockSize tokens per KV block
  * @param blockSizeAssumed neither operator nor engine told it
- * @param dpSize data-parallel ranks, at least 1
+ * @param ranks its data-parallel ranks, at least 1
  * @param capacity of each rank, as far as the engine says
  * @param events its event sockets; empty: routed by load alone
  * @param offload what it keeps below its device's memory
@@ -29,7 +29,7 @@ public record WorkerProfile(
         ServedModels served,
         int blockSize,
         boolean blockSizeAssumed,
-        int dpSize,
+        EngineRanks ranks,
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
@@ -46,15 +46,20 @@ public record WorkerProfile(
         disagreements = List.copyOf(disagreements);
         unread = List.copyOf(unread);
         boolean encodes = disaggregation.role() == Role.ENCODE;
-        if (served.names().isEmpty() != encodes || blockSize <= 0 || dpSize <= 0) {
+        if (served.names().isEmpty() != encodes || blockSize <= 0 || ranks.count() == 0) {
             throw new IllegalArgumentException(
                     "a profile needs a model, a block size and a rank, not %s, %s, %s"
-                            .formatted(served, blockSize, dpSize));
+                            .formatted(served, blockSize, ranks.count()));
         }
     }
 
     /** All that is told of it and not used. */
     public List<String> unused() {
         return Stream.of(disagreements, unread).flatMap(List::stream).toList();
+    }
+
+    /** Data-parallel ranks. */
+    public int dpSize() {
+        return ranks.count();
     }
 }

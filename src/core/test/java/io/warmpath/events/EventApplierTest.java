@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.prefix.Bigrams;
 import io.warmpath.prefix.PrefixQuery;
 import io.warmpath.prefix.PrefixSpace;
@@ -100,6 +101,35 @@ class EventApplierTest {
     void a_worker_with_one_rank_takes_events_of_any_rank() {
         applier(0, List.of(rank0)).apply(batch(7, new Store(1, 2).event()));
         assertEquals(2, depth(rank0, Tier.GPU));
+    }
+
+    /** A vLLM with the ranks 2 and 3 of a group: no number is the worker's own of the same name. */
+    @ParameterizedTest
+    @CsvSource({"2,0", "3,1"})
+    void a_rank_is_the_one_that_the_engine_numbers_so(int number, int rank) {
+        applier(1 - rank, new EngineRanks(2, 2, false)).apply(batch(number, new Store(1).event()));
+        assertEquals(rank == 0 ? 1 : 0, depth(rank0, Tier.GPU));
+        assertEquals(rank, depth(rank1, Tier.GPU));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0", "1", "4", "2147483647", "-2147483648"})
+    void a_number_that_is_none_of_the_engines_is_dropped(int number) {
+        applier(1, new EngineRanks(2, 2, false)).apply(batch(number, new Store(1).event()));
+        EngineRanks alone = new EngineRanks(1, 3, false);
+        source(0, List.of(rank0), alone).apply(batch(number, new Store(1).event()));
+        assertEquals(2, counters.dropped(DropReason.UNKNOWN_RANK));
+        assertEquals(0, depth(rank0, Tier.GPU) + depth(rank1, Tier.GPU));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0,0,2,0", "0,1,3,1", "0,1,9,1", "0,0,1,1", "2,1,2,0", "2,0,3,1", "2,1,0,1"})
+    void where_no_engine_has_named_its_sockets_the_socket_decides_of_other_numbers(
+            int first, int socket, int number, int rank) {
+        applier(socket, new EngineRanks(2, first, true)).apply(batch(number, new Store(1).event()));
+        assertEquals(1 - rank, depth(rank0, Tier.GPU));
+        assertEquals(rank, depth(rank1, Tier.GPU));
+        assertEquals(0, counters.dropped(DropReason.UNKNOWN_RANK));
     }
 
     @Test
@@ -426,9 +456,23 @@ class EventApplierTest {
         return applier(rank, slots, TaggedBlocks.NOBODY);
     }
 
+    private EventApplier applier(int rank, EngineRanks ranks) {
+        return source(rank, List.of(rank0, rank1), ranks);
+    }
+
+    private EventApplier source(int rank, List<WorkerSlot> slots, EngineRanks ranks) {
+        return applier(rank, slots, ranks, TaggedBlocks.NOBODY);
+    }
+
     private EventApplier applier(int rank, List<WorkerSlot> slots, TaggedBlocks tagged) {
+        return applier(rank, slots, EngineRanks.of(slots.size()), tagged);
+    }
+
+    private EventApplier applier(
+            int rank, List<WorkerSlot> slots, EngineRanks ranks, TaggedBlocks tagged) {
         return new EventApplier(
-                new EventSource("w", rank, slots, "inproc://x", false, null, "", SIZE, 0, tagged),
+                new EventSource(
+                        "w", rank, slots, ranks, "inproc://x", false, null, "", SIZE, 0, tagged),
                 index,
                 counters,
                 new SourceTally());

@@ -72,7 +72,7 @@ class FleetRegistryTest {
                 ServedModels.of(Set.of(models)),
                 16,
                 false,
-                dpSize,
+                EngineRanks.of(dpSize),
                 Capacity.UNKNOWN,
                 EventEndpoint.perRank("tcp://h:5557", null, false, "", dpSize),
                 Offload.NONE,

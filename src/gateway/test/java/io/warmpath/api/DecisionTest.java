@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerState;
 import io.warmpath.gateway.flow.GatewayOptions;
@@ -416,6 +417,28 @@ class DecisionTest {
         gateway.post(Gateway.ASK, "x-dp-rank: 1");
         assertEquals("1", engine.calls.get(0).header("x-data-parallel-rank"));
         assertEquals(Gateway.ASK, engine.calls.get(0).bodyText());
+    }
+
+    /**
+     * A header counts the ranks of the engine's own server, and a pin those of {@code /workers}.
+     */
+    @Test
+    void a_vllm_with_the_last_ranks_of_a_group_is_asked_for_its_first_and_second()
+            throws Exception {
+        start();
+        Worker w = Gateway.worker(0, engine.url(), EngineKind.VLLM, WorkerState.READY, 2);
+        EngineRanks ranks = new EngineRanks(2, 2, false);
+        gateway.fleet.workers(List.of(w.toBuilder().numbers(ranks).build()));
+        for (String rank : List.of("0", "1")) {
+            assertEquals(200, gateway.post(Gateway.ASK, "x-dp-rank: " + rank).status());
+        }
+        assertEquals(
+                List.of("0", "1"),
+                engine.calls.stream().map(c -> c.header("x-data-parallel-rank")).toList());
+        for (String number : List.of("2", "3")) {
+            assertEquals(400, gateway.post(Gateway.ASK, "x-dp-rank: " + number).status());
+        }
+        assertEquals(2, engine.calls.size());
     }
 
     @Test

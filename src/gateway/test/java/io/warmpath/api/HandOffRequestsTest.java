@@ -7,11 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.warmpath.fleet.Disaggregation;
+import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.Role;
+import io.warmpath.fleet.Worker;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -82,6 +87,29 @@ class HandOffRequestsTest extends SplitFleet {
         assertEquals(0, p1.requests.get() + d1.requests.get());
         nothingIsBooked();
         assertEquals(2, gateway.books.booked.get());
+    }
+
+    /** Of groups of which the servers have the last two ranks. */
+    @Test
+    void both_halves_name_the_ranks_of_their_own_servers() throws Exception {
+        gateway.fleet.workers(List.of(last(0, d0, Role.DECODE), last(2, p0, Role.PREFILL)));
+        for (int i = 0; i < 4; i++) {
+            assertServed(gateway.post(Gateway.ASK));
+        }
+        for (StubEngine engine : List.of(d0, p0)) {
+            Set<String> named =
+                    engine.calls.stream()
+                            .map(c -> c.header("x-data-parallel-rank"))
+                            .collect(Collectors.toSet());
+            assertEquals(Set.of("0", "1"), named);
+        }
+    }
+
+    private static Worker last(int id, StubEngine engine, Role role) {
+        Disaggregation its = new Disaggregation(role, true, 0, "");
+        return worker(id, engine, EngineKind.VLLM, 2, its).toBuilder()
+                .numbers(new EngineRanks(2, 2, false))
+                .build();
     }
 
     @Test

@@ -52,7 +52,7 @@ public final class GuardedProbe implements WorkerProbe {
                 learnt.served(),
                 learnt.blockSize(),
                 learnt.blockSizeAssumed(),
-                learnt.dpSize(),
+                learnt.ranks(),
                 learnt.capacity(),
                 events,
                 offload,

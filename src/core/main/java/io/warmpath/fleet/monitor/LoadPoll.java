@@ -129,7 +129,7 @@ public final class LoadPoll implements FleetTask {
         WorkerStatus status = registry.byId(w.id());
         if (status != null) {
             try {
-                said = probe.load(status.spec(), w.kind());
+                said = ofRanks(w, probe.load(status.spec(), w.kind()));
             } catch (ProbeException | RuntimeException e) {
                 said = null; // the health checks tell what is wrong; here it only grows stale
             }
@@ -138,6 +138,14 @@ public final class LoadPoll implements FleetTask {
         booked(w).forEach((rank, now) -> mine.merge(rank, now, Math::max));
         inbox.add(() -> answered(watch, w, answer, mine));
         wake.run();
+    }
+
+    /** Ranks that the worker does not have are left out. */
+    private static List<EngineLoad> ofRanks(Worker w, List<EngineLoad> told) {
+        return told.stream()
+                .map(load -> load.as(w.numbers().local(load.dpRank())))
+                .filter(load -> load.dpRank() >= 0)
+                .toList();
     }
 
     private Map<Integer, Long> booked(Worker w) {

@@ -3,6 +3,7 @@ package io.warmpath.fleet.probe;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Role;
 import io.warmpath.fleet.ServedModels;
@@ -101,9 +102,9 @@ public final class DialectProbe implements WorkerProbe {
                 unread.add("block-size: " + told + " by its engine");
                 told = 0;
             }
-            int dpSize = firstPositive(spec.dpSize(), facts.dpSize(), 1);
+            EngineRanks ranks = ranks(spec, facts);
             List<EventEndpoint> events =
-                    unread.read(Unread.EVENTS, () -> events(spec, facts, dpSize), List.of());
+                    unread.read(Unread.EVENTS, () -> events(spec, facts, ranks.count()), List.of());
             Disaggregation part = facts.disaggregation().or(spec, facts.kind());
             return new WorkerProfile(
                     facts.kind(),
@@ -117,7 +118,7 @@ public final class DialectProbe implements WorkerProbe {
                                     defaultBlockSize.applyAsInt(served.names()),
                                     0)),
                     spec.blockSize() == 0 && told == 0,
-                    dpSize,
+                    ranks,
                     spec.capacity().or(facts.capacity()),
                     events,
                     facts.offload().with(spec.pool()),
@@ -204,7 +205,7 @@ public final class DialectProbe implements WorkerProbe {
                             .formatted(listed, MOST_MODELS, LONGEST_MODEL, listed - used));
         }
         compare(all, "block-size", spec.blockSize(), facts.blockSize());
-        compare(all, "dp-size", spec.dpSize(), facts.dpSize());
+        compare(all, "dp-size", spec.dpSize(), facts.ranks().count());
         compare(
                 all,
                 "max-num-batched-tokens",
@@ -279,6 +280,16 @@ public final class DialectProbe implements WorkerProbe {
                 }
             }
         }
+    }
+
+    /**
+     * Where the engine has named its event sockets, and no operator has, their numbers are sure.
+     */
+    private static EngineRanks ranks(WorkerSpec spec, EngineFacts facts) {
+        EngineRanks told = facts.ranks();
+        int count = firstPositive(spec.dpSize(), told.count(), 1);
+        boolean named = spec.eventsEndpoint() == null && !facts.events().isEmpty();
+        return new EngineRanks(count, told.first(), !named || (count == 1 && told.first() == 0));
     }
 
     private static List<EventEndpoint> events(WorkerSpec spec, EngineFacts facts, int dpSize) {

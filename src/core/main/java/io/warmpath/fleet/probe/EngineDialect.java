@@ -57,7 +57,7 @@ public interface EngineDialect {
     }
 
     /**
-     * What its ranks are doing now; empty when it does not tell.
+     * What its ranks are doing now, by its own numbers; empty when it does not tell.
      *
      * @throws IOException when the engine could not be asked, or answered unreadably
      */

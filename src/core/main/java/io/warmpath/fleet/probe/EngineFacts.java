@@ -4,11 +4,11 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.SessionSupport;
-import io.warmpath.fleet.WorkerSpec;
 import java.util.List;
 
 /**
@@ -16,9 +16,9 @@ import java.util.List;
  *
  * @param version as the engine writes it, may be empty
  * @param blockSize tokens per KV block, 0 when it does not say
- * @param dpSize data-parallel ranks, 0 when it does not say
+ * @param ranks its data-parallel ranks, none when it does not say
  * @param capacity of each rank, as far as it says
- * @param events its event sockets, empty when it does not publish
+ * @param events its event sockets by the worker's ranks, empty when it does not publish
  * @param offload what it keeps below its device's memory
  * @param priorities what it makes of priorities
  * @param sessions how it keeps sessions
@@ -30,7 +30,7 @@ public record EngineFacts(
         EngineKind kind,
         String version,
         int blockSize,
-        int dpSize,
+        EngineRanks ranks,
         Capacity capacity,
         List<EventEndpoint> events,
         Offload offload,
@@ -55,7 +55,7 @@ public record EngineFacts(
                 kind,
                 version,
                 blockSize,
-                dpSize,
+                EngineRanks.of(dpSize),
                 capacity,
                 events,
                 Offload.NONE,
@@ -66,9 +66,7 @@ public record EngineFacts(
                 unread);
     }
 
-    /** Throws {@link IllegalArgumentException} where it says what no engine has. */
     public EngineFacts {
-        WorkerSpec.requireRanks(dpSize);
         version = Unread.printable(version, LONGEST_VERSION);
         events = List.copyOf(events);
         unread = List.copyOf(unread);

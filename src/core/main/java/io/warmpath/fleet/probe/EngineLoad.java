@@ -41,6 +41,11 @@ public record EngineLoad(
         this(dpRank, running, waiting, usedTokens, usage, null, null);
     }
 
+    /** The same of the rank of another number. */
+    public EngineLoad as(int rank) {
+        return new EngineLoad(rank, running, waiting, usedTokens, usage, moved, adapters);
+    }
+
     public int requests() {
         return running + waiting;
     }

@@ -11,6 +11,7 @@ import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineAddress;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.HostCopies;
@@ -199,7 +200,7 @@ class AddressGuardTest {
                         ServedModels.of(Set.of("m")),
                         16,
                         false,
-                        1,
+                        EngineRanks.of(1),
                         Capacity.UNKNOWN,
                         List.of(new EventEndpoint(0, events, false, null, "")),
                         new Offload(HostCopies.NONE, pool),

@@ -2,10 +2,17 @@ package io.warmpath.fleet.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.warmpath.fleet.CacheTraits;
+import io.warmpath.fleet.Capacity;
+import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.FleetRegistry;
+import io.warmpath.fleet.Offload;
+import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Profiles;
 import io.warmpath.fleet.ServedModels;
+import io.warmpath.fleet.SessionSupport;
 import io.warmpath.fleet.Worker;
 import io.warmpath.fleet.WorkerProfile;
 import io.warmpath.fleet.WorkerSpec;
@@ -149,6 +156,38 @@ class LoadPollTest {
         assertEquals("", round());
         assertEquals("0 0.0", round());
         assertEquals(Map.of(), poll.last(w.id()));
+    }
+
+    @Test
+    void ranks_are_told_by_the_workers_numbers_and_others_not_at_all() {
+        Worker w = fleet.add(WorkerSpec.of("http://a:1"));
+        fleet.learnt(w.id(), numbered(new EngineRanks(2, 2, false)), false);
+        EngineLoad none = new EngineLoad(0, 9, 9, -1, 0.9);
+        said = List.of(none, none.as(1), none.as(2), new EngineLoad(3, 3, 0, -1, 0.5), none.as(4));
+        round();
+        assertEquals("3 0.0", round(), "the last rank");
+        List<EngineLoad> own = List.of(none, new EngineLoad(1, 3, 0, -1, 0.5));
+        assertEquals(List.of(own, own), heard);
+        assertEquals(Set.of(0, 1), poll.last(w.id()).keySet());
+        assertEquals(18, poll.last(w.id()).get(0).outside());
+    }
+
+    private static WorkerProfile numbered(EngineRanks ranks) {
+        return new WorkerProfile(
+                EngineKind.VLLM,
+                "0.32.0",
+                ServedModels.of(Set.of("m")),
+                16,
+                false,
+                ranks,
+                Capacity.UNKNOWN,
+                List.of(),
+                Offload.NONE,
+                PriorityOrder.NOT_TAKEN,
+                SessionSupport.STICKY,
+                Disaggregation.NONE,
+                CacheTraits.PLAIN,
+                List.of());
     }
 
     @Test

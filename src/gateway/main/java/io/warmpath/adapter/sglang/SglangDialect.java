@@ -7,6 +7,7 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.HostCopies;
 import io.warmpath.fleet.Offload;
@@ -112,7 +113,7 @@ public final class SglangDialect implements EngineDialect {
                         EngineKind.SGLANG,
                         info.path("version").asText(""),
                         blockSize,
-                        tooMany ? 0 : ranks,
+                        EngineRanks.of(tooMany ? 0 : ranks),
                         capacity(info, blockSize),
                         unread.read(
                                 Unread.EVENTS, () -> endpoints(worker, events, ranks), List.of()),

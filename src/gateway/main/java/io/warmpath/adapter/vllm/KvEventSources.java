@@ -3,6 +3,7 @@ package io.warmpath.adapter.vllm;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.WorkerSpec;
 import java.io.IOException;
@@ -14,20 +15,23 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads vLLM's {@code GET /kv_event_sources}.
+ * What vLLM's {@code GET /kv_event_sources} says.
  *
  * <p>Two shapes are known: an object from rank to publisher settings (0.32), and a list of entries
  * with {@code data_parallel_rank}, either of them alone or as the member {@code sources}. The
  * settings may be the same for every rank although rank r publishes on port + r, so equal endpoints
  * are counted up and distinct ones taken as they are.
+ *
+ * @param ranks from the lowest to the highest that it names
+ * @param events by the worker's ranks
  */
-final class KvEventSources {
+record KvEventSources(EngineRanks ranks, List<EventEndpoint> events) {
+    static final KvEventSources NONE = new KvEventSources(EngineRanks.of(0), List.of());
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private KvEventSources() {}
-
-    static List<EventEndpoint> read(URI worker, String body) throws IOException {
-        Map<Integer, JsonNode> byRank = new TreeMap<>();
+    static KvEventSources read(URI worker, String body) throws IOException {
+        TreeMap<Integer, JsonNode> byRank = new TreeMap<>();
         try {
             JsonNode whole = JSON.readTree(body);
             JsonNode root = whole.has("sources") ? whole.get("sources") : whole;
@@ -45,16 +49,22 @@ final class KvEventSources {
         } catch (JsonProcessingException | NumberFormatException e) {
             throw new IOException("/kv_event_sources cannot be read: " + e.getMessage(), e);
         }
+        if (byRank.isEmpty()) {
+            return NONE;
+        }
+        int first = byRank.firstKey();
+        EngineRanks ranks = new EngineRanks(byRank.lastKey() - first + 1, first, false);
         long distinct = byRank.values().stream().map(e -> text(e, "endpoint")).distinct().count();
         boolean sameForAll = byRank.size() > 1 && distinct == 1;
         List<EventEndpoint> list = new ArrayList<>();
         for (Map.Entry<Integer, JsonNode> e : byRank.entrySet()) {
-            EventEndpoint endpoint = endpoint(worker, e.getKey(), e.getValue(), sameForAll);
+            EventEndpoint endpoint =
+                    endpoint(worker, e.getKey() - first, e.getValue(), sameForAll ? e.getKey() : 0);
             if (endpoint != null) {
                 list.add(endpoint);
             }
         }
-        return list;
+        return new KvEventSources(ranks, list);
     }
 
     private static int rank(int number) throws IOException {
@@ -64,8 +74,8 @@ final class KvEventSources {
         return number;
     }
 
-    private static @Nullable EventEndpoint endpoint(
-            URI worker, int rank, JsonNode source, boolean countUp) throws IOException {
+    private static @Nullable EventEndpoint endpoint(URI worker, int rank, JsonNode source, int by)
+            throws IOException {
         if (!source.isObject()) {
             throw new IOException("/kv_event_sources tells nothing of rank " + rank);
         }
@@ -77,7 +87,6 @@ final class KvEventSources {
             return null;
         }
         String replay = text(source, "replay_endpoint");
-        int by = countUp ? rank : 0;
         try {
             return new EventEndpoint(
                     rank,

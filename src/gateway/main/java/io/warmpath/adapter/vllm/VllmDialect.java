@@ -7,7 +7,7 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
-import io.warmpath.fleet.EventEndpoint;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.Offload;
 import io.warmpath.fleet.PriorityOrder;
 import io.warmpath.fleet.Role;
@@ -74,23 +74,26 @@ public final class VllmDialect implements EngineDialect {
         }
         Unread unread = new Unread();
         String sources = unread.page(worker, "/kv_event_sources", Unread.EVENTS, http);
-        List<EventEndpoint> events =
+        KvEventSources told =
                 sources.isEmpty()
-                        ? List.of()
+                        ? KvEventSources.NONE
                         : unread.read(
                                 Unread.EVENTS,
                                 () -> KvEventSources.read(worker, sources),
-                                List.of());
+                                KvEventSources.NONE);
         String metrics = unread.page(worker, "/metrics", "block-size and capacity", http);
-        int dpSize = events.stream().mapToInt(e -> e.dpRank() + 1).max().orElse(0);
+        EngineRanks ranks = told.ranks();
+        if (ranks.count() == 0) {
+            ranks = new EngineRanks(0, VllmLoads.first(metrics), true);
+        }
         return Optional.of(
                 new EngineFacts(
                         EngineKind.VLLM,
                         said.path("version").asText(),
                         label(BLOCK_SIZE, metrics),
-                        dpSize,
+                        ranks,
                         new Capacity(0, label(KV_BLOCKS, metrics)),
-                        events,
+                        told.events(),
                         Offload.NONE,
                         PriorityOrder.NOT_TAKEN,
                         SessionSupport.STICKY,

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The load gauges of vLLM's {@code /metrics}, and what its NIXL connector has fetched from other
- * engines, by the label {@code engine}, its rank. Releases that have no such label have one rank.
- * Stateless.
+ * engines, by the label {@code engine}, its rank as vLLM numbers it. Releases that have no such
+ * label have one rank. Stateless.
  */
 final class VllmLoads {
     private static final Pattern SERIES =
@@ -39,6 +39,11 @@ final class VllmLoads {
     private static final String FETCHED = "source=\"p2p\"";
 
     private VllmLoads() {}
+
+    /** The lowest number of a rank: a server's page has all of its ranks, and no other. */
+    static int first(String metrics) {
+        return read(metrics).stream().mapToInt(EngineLoad::dpRank).min().orElse(0);
+    }
 
     static List<EngineLoad> read(String metrics) {
         Map<Integer, Rank> ranks = new TreeMap<>();

@@ -124,6 +124,7 @@ public final class EventSubscriptions implements FleetListener, EventWatch {
                         worker.name(),
                         e.dpRank(),
                         slots,
+                        worker.numbers(),
                         e.endpoint(),
                         e.bind(),
                         e.replayEndpoint(),

@@ -21,6 +21,7 @@ import io.warmpath.fleet.CacheTraits;
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.Disaggregation;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Offload;
@@ -178,7 +179,7 @@ class WorkersResourceTest {
                         ServedModels.of(Set.of("m")),
                         32,
                         false,
-                        2,
+                        EngineRanks.of(2),
                         Capacity.UNKNOWN,
                         EventEndpoint.perRank("tcp://10.0.0.1:5557", null, false, "kv", 2),
                         Offload.NONE,

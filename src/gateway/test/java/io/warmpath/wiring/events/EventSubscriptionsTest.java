@@ -10,6 +10,7 @@ import io.warmpath.events.SourceReport;
 import io.warmpath.events.SourceStatus;
 import io.warmpath.fleet.Candidate;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.EventEndpoint;
 import io.warmpath.fleet.EventTrust;
 import io.warmpath.fleet.EventView;
@@ -102,6 +103,16 @@ class EventSubscriptionsTest {
         assertEquals(List.of(0, 0, 0, 0), believed());
         subscriptions.detached(w);
         assertEquals(List.of(8, 8, 4, 8), believed(), "the slots' next owner starts anew");
+    }
+
+    @Test
+    void events_are_read_by_the_numbers_of_the_workers_engine() {
+        EngineRanks ranks = new EngineRanks(2, 2, false);
+        Worker w = worker(0).toBuilder().numbers(ranks).build();
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")));
+        assertEquals(List.of(ranks, ranks), feed.open.stream().map(EventSource::ranks).toList());
+        assertEquals(
+                List.of(0, 1), subscriptions.reports().stream().map(SourceReport::dpRank).toList());
     }
 
     @Test

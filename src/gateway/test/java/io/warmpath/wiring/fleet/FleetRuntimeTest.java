@@ -12,6 +12,7 @@ import io.vertx.core.Vertx;
 import io.warmpath.events.EventCounters;
 import io.warmpath.events.EventSource;
 import io.warmpath.fleet.EngineKind;
+import io.warmpath.fleet.EngineRanks;
 import io.warmpath.fleet.WorkerSpec;
 import io.warmpath.fleet.WorkerSpecBuilder;
 import io.warmpath.fleet.WorkerState;
@@ -136,6 +137,7 @@ class FleetRuntimeTest {
                         "w0",
                         0,
                         List.of(slot()),
+                        EngineRanks.of(1),
                         "tcp://127.0.0.1:5657",
                         false,
                         "tcp://127.0.0.1:5658",
