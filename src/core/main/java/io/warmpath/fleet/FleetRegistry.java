@@ -5,11 +5,13 @@ import io.warmpath.prefix.WorkerSlots;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -45,6 +47,7 @@ public final class FleetRegistry implements Fleet {
     // Guarded by this; readers go through the volatile copies below.
     private final Map<Long, WorkerStatus> byId = new LinkedHashMap<>();
     private final Map<Long, Worker> attached = new LinkedHashMap<>();
+    private final Set<Long> failing = new HashSet<>();
     private int nextName;
     private long version;
 
@@ -302,6 +305,7 @@ public final class FleetRegistry implements Fleet {
         publish();
         if (restarted && had != null) {
             restarts.increment();
+            listeners.forEach(l -> l.replaced(before));
         }
         if (fresh && had != null) {
             listeners.forEach(l -> l.detached(had));
@@ -317,6 +321,7 @@ public final class FleetRegistry implements Fleet {
                 && !profile.disagreements().equals(old.disagreements())) {
             listeners.forEach(l -> l.disagrees(after, profile.disagreements()));
         }
+        fails(after, false);
         String why = restarted ? "came back as a new process" : "answered";
         listeners.forEach(l -> l.changed(before, after, why));
     }
@@ -335,10 +340,14 @@ public final class FleetRegistry implements Fleet {
     /** UNHEALTHY and PAUSED become READY, slowly; other states stay. */
     public synchronized void healthy(long id) {
         WorkerStatus s = byId.get(id);
-        if (s != null && isOneOf(s, WorkerState.UNHEALTHY, WorkerState.PAUSED)) {
+        if (s == null) {
+            return;
+        }
+        if (isOneOf(s, WorkerState.UNHEALTHY, WorkerState.PAUSED)) {
             ramp(id);
             move(s, WorkerState.READY, "", "healthy again");
         }
+        fails(s.worker(), false);
     }
 
     /**
@@ -378,6 +387,7 @@ public final class FleetRegistry implements Fleet {
                 listeners.forEach(l -> l.troubled(worker, shown));
             }
         }
+        fails(s.worker(), true);
     }
 
     /** Says itself that it takes nothing new. */
@@ -392,6 +402,13 @@ public final class FleetRegistry implements Fleet {
                         WorkerState.UNHEALTHY)) {
             standings.remove(id);
             move(s, WorkerState.PAUSED, why, why);
+            fails(s.worker(), false);
+        }
+    }
+
+    private void fails(Worker worker, boolean now) {
+        if (now ? failing.add(worker.id()) : failing.remove(worker.id())) {
+            listeners.forEach(l -> l.failing(worker, now));
         }
     }
 
@@ -505,6 +522,15 @@ public final class FleetRegistry implements Fleet {
         }
     }
 
+    /** {@link #remove}, as another one has its address now. */
+    public synchronized void removeReplaced(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null) {
+            listeners.forEach(l -> l.replaced(s.worker()));
+            remove(id);
+        }
+    }
+
     /** Forgets the worker and its cached blocks. Harmless when it is gone already. */
     public synchronized void remove(long id) {
         WorkerStatus s = byId.remove(id);
@@ -512,6 +538,7 @@ public final class FleetRegistry implements Fleet {
             return;
         }
         standings.remove(id);
+        failing.remove(id);
         publish();
         Worker had = attached.remove(id);
         if (had != null) {

@@ -71,6 +71,7 @@ final class PrefillLeg implements UpstreamListener {
     private int promptTokens;
     private int status;
     private boolean over;
+    private boolean stalls; // and the other half knows it
 
     PrefillLeg(RequestScope scope, Planner.Decided decided, Half half, Owner owner) {
         this.half = half;
@@ -118,6 +119,12 @@ final class PrefillLeg implements UpstreamListener {
                                         request.passThrough(),
                                         List.of()),
                                 this);
+        call.watchedBy(
+                () -> {
+                    if (!over) {
+                        stall();
+                    }
+                });
     }
 
     private void watch(RoutingDecision answers) {
@@ -134,6 +141,13 @@ final class PrefillLeg implements UpstreamListener {
         timer = -1;
         // A whole answer's first byte comes with its last: its prompt's end is all that shows.
         if (!over || (status == 200 && scope.request().stream())) {
+            stall();
+        }
+    }
+
+    private void stall() {
+        if (!stalls) {
+            stalls = true;
             owner.stalled(this);
         }
     }
