@@ -404,7 +404,7 @@ public sealed interface GatewayError {
         }
     }
 
-    /** It fails its health checks and has said nothing since. */
+    /** It fails its health checks, or has left the fleet, and has said nothing since. */
     record WorkerUnwell(String worker) implements GatewayError {
         @Override
         public String message() {

@@ -61,5 +61,17 @@ public interface FleetListener {
     /** State, models or ranks are other than before; {@code why} is for the log, may be empty. */
     default void changed(Worker before, Worker after, String why) {}
 
+    /**
+     * It fails its checks, or is well again, whatever its state: what it has been given and does
+     * not answer is better off elsewhere. Told once for each change.
+     */
+    default void failing(Worker worker, boolean fails) {}
+
+    /**
+     * Another process has its address now, so that nobody can ask the one before: another worker,
+     * then {@link #removed} follows, or its next incarnation.
+     */
+    default void replaced(Worker worker) {}
+
     default void removed(Worker worker) {}
 }

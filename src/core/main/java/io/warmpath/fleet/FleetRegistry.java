@@ -6,11 +6,13 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
@@ -47,6 +49,7 @@ public final class FleetRegistry implements Fleet {
     // Guarded by this; readers go through the volatile copies below.
     private final Map<Long, WorkerStatus> byId = new LinkedHashMap<>();
     private final Map<Long, Worker> attached = new LinkedHashMap<>();
+    private final Set<Long> failing = new HashSet<>();
     private int nextName;
     private long version;
 
@@ -313,6 +316,7 @@ public final class FleetRegistry implements Fleet {
         publish();
         if (restarted && had != null) {
             restarts.increment();
+            listeners.forEach(l -> l.replaced(before));
         }
         if (fresh && had != null) {
             listeners.forEach(l -> l.detached(had));
@@ -327,6 +331,7 @@ public final class FleetRegistry implements Fleet {
         if (!profile.unused().isEmpty() && !profile.unused().equals(old.disagreements())) {
             listeners.forEach(l -> l.disagrees(after, profile.unused()));
         }
+        fails(after, false);
         String why = restarted ? "came back as a new process" : "answered";
         listeners.forEach(l -> l.changed(before, after, why));
     }
@@ -345,10 +350,14 @@ public final class FleetRegistry implements Fleet {
     /** UNHEALTHY and PAUSED become READY, slowly; other states stay. */
     public synchronized void healthy(long id) {
         WorkerStatus s = byId.get(id);
-        if (s != null && isOneOf(s, WorkerState.UNHEALTHY, WorkerState.PAUSED)) {
+        if (s == null) {
+            return;
+        }
+        if (isOneOf(s, WorkerState.UNHEALTHY, WorkerState.PAUSED)) {
             ramp(id);
             move(s, WorkerState.READY, "", "healthy again");
         }
+        fails(s.worker(), false);
     }
 
     /**
@@ -389,6 +398,7 @@ public final class FleetRegistry implements Fleet {
                 listeners.forEach(l -> l.troubled(worker, shown));
             }
         }
+        fails(s.worker(), true);
     }
 
     /** Says itself that it takes nothing new. */
@@ -404,6 +414,13 @@ public final class FleetRegistry implements Fleet {
                         WorkerState.UNHEALTHY)) {
             standings.remove(id);
             move(s, WorkerState.PAUSED, why, why);
+            fails(s.worker(), false);
+        }
+    }
+
+    private void fails(Worker worker, boolean now) {
+        if (now ? failing.add(worker.id()) : failing.remove(worker.id())) {
+            listeners.forEach(l -> l.failing(worker, now));
         }
     }
 
@@ -542,6 +559,15 @@ public final class FleetRegistry implements Fleet {
         }
     }
 
+    /** {@link #remove}, as another one has its address now. */
+    public synchronized void removeReplaced(long id) {
+        WorkerStatus s = byId.get(id);
+        if (s != null) {
+            listeners.forEach(l -> l.replaced(s.worker()));
+            remove(id);
+        }
+    }
+
     /** Forgets the worker and its cached blocks. Harmless when it is gone already. */
     public synchronized void remove(long id) {
         WorkerStatus s = byId.remove(id);
@@ -549,6 +575,7 @@ public final class FleetRegistry implements Fleet {
             return;
         }
         standings.remove(id);
+        failing.remove(id);
         publish();
         Worker had = attached.remove(id);
         if (had != null) {

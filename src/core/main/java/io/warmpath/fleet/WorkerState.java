@@ -17,7 +17,7 @@ public enum WorkerState {
     UNHEALTHY,
     /** Finishes what it has, gets nothing new, and is removed then. */
     DRAINING,
-    /** Finishes what it has, gets nothing new, and stays until an operator resumes it. */
+    /** Finishes what it has, gets nothing new, and stays until whoever holds it lets it go. */
     DRAINED;
 
     /** People or sources took it out: no answer of its engine changes that. */

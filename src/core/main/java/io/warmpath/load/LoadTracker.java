@@ -161,6 +161,16 @@ public final class LoadTracker implements LoadBook {
         return slot.index() < all.length() ? all.get(slot.index()).ownRequests() : 0;
     }
 
+    /** A request that this gateway has sent runs on one of these slots, open or closed. */
+    public boolean runsOn(Set<WorkerSlot> slots) {
+        for (OpenBooking booking : open) {
+            if (slots.contains(booking.slot())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public WorkerLoad load(WorkerSlot slot) {
         AtomicReferenceArray<SlotLoad> all = loads;

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall {
     final UpstreamListener listener;
     private final EngineLoop loop;
+    private final String worker;
     private final Context context;
     private final AnswerTimeouts timeouts;
     private @Nullable UpstreamRequest
@@ -31,7 +32,8 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
 
     EngineCall(
             EngineLoop loop, Context context, UpstreamRequest request, UpstreamListener listener) {
-        super(loop.deadlines(), request.worker());
+        super(loop.deadlines(), request.base());
+        this.worker = request.worker();
         this.loop = loop;
         this.context = context;
         this.unsent = request;
@@ -71,7 +73,7 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
                 || cause instanceof SslHandshakeTimeoutException) {
             fail(timedOut("connect", loop.options().connectTimeout()));
         } else {
-            fail(new GatewayError.WorkerUnreachable(worker()));
+            fail(new GatewayError.WorkerUnreachable(worker));
         }
     }
 
@@ -100,16 +102,16 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
 
     /** The connection has ended before the answer. */
     final void broke() {
-        fail(new GatewayError.UpstreamBroke(worker(), received));
+        fail(new GatewayError.UpstreamBroke(worker, received));
     }
 
     /** The engine does not speak HTTP/1.1 as it should. */
     final void malformed(String what) {
-        fail(new GatewayError.BadUpstreamAnswer(worker(), what));
+        fail(new GatewayError.BadUpstreamAnswer(worker, what));
     }
 
     private GatewayError timedOut(String phase, Duration after) {
-        return new GatewayError.UpstreamTimeout(worker(), phase, after);
+        return new GatewayError.UpstreamTimeout(worker, phase, after);
     }
 
     private void fail(GatewayError error) {
@@ -152,14 +154,21 @@ abstract class EngineCall extends WorkerDeadlines.Entry implements UpstreamCall 
 
     @Override
     final void silent() {
+        if (paused || over) {
+            return;
+        }
         Watch of = watch;
-        if (of != null && !paused && !over) {
+        if (of != null) {
             Object before = enter();
             try {
                 of.silent();
             } finally {
                 leave(before);
             }
+        }
+        if (isLost() && !over) {
+            fail(new GatewayError.WorkerUnwell(worker));
+            abandon();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.warmpath.upstream;
 
+import java.net.URI;
 import java.time.Duration;
 
 /**
@@ -13,13 +14,22 @@ public interface EngineClient extends AutoCloseable {
     UpstreamCall send(UpstreamRequest request, UpstreamListener listener);
 
     /**
-     * The worker fails its health checks: the watch of a call that is silent for this long, and for
-     * each such time more, is called ({@link UpstreamCall#watchedBy}). Any thread.
+     * The worker at this URL fails its health checks: the watch of a call that is silent for this
+     * long, and for each such time more, is called ({@link UpstreamCall#watchedBy}). Any thread.
      */
-    void unwell(String worker, Duration patience);
+    void unwell(URI worker, Duration patience);
 
-    /** It is well again, or gone. Any thread. */
-    void well(String worker);
+    /** It is well again, or another one has come to its address. Any thread. */
+    void well(URI worker);
+
+    /**
+     * It has left the fleet: the watches of its silent calls are called as for {@link #unwell}, for
+     * good. Any thread.
+     *
+     * @param lost said after the first time: it fails, too. A silent call whose watch does not
+     *     cancel it fails with {@code WorkerUnwell}
+     */
+    void left(URI worker, Duration patience, boolean lost);
 
     @Override
     void close();

@@ -2,6 +2,7 @@ package io.warmpath.upstream;
 
 import io.netty.channel.EventLoop;
 import io.warmpath.fleet.monitor.SignsOfLife;
+import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -61,13 +62,25 @@ abstract class EngineLoop {
     }
 
     /** Any thread. */
-    final void unwell(String worker, Duration patience) {
+    final void unwell(URI worker, Duration patience) {
         loop.execute(() -> deadlines.unwell(worker, now(), patience.toNanos()));
     }
 
     /** Any thread. */
-    final void well(String worker) {
+    final void well(URI worker) {
         loop.execute(() -> deadlines.well(worker));
+    }
+
+    /** Any thread. */
+    final void left(URI worker, Duration patience, boolean lost) {
+        loop.execute(
+                () -> {
+                    if (lost) {
+                        deadlines.lost(worker, patience.toNanos());
+                    } else {
+                        deadlines.left(worker, patience.toNanos());
+                    }
+                });
     }
 
     /** Any thread; running calls end as broken. */

@@ -4,6 +4,7 @@ import io.netty.channel.EventLoop;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.warmpath.net.VertxInternals;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,12 +41,16 @@ final class EngineLoops<L extends EngineLoop> {
         return known != null ? known : loops.computeIfAbsent(loop, make);
     }
 
-    void unwell(String worker, Duration patience) {
+    void unwell(URI worker, Duration patience) {
         loops.values().forEach(l -> l.unwell(worker, patience));
     }
 
-    void well(String worker) {
+    void well(URI worker) {
         loops.values().forEach(l -> l.well(worker));
+    }
+
+    void left(URI worker, Duration patience, boolean lost) {
+        loops.values().forEach(l -> l.left(worker, patience, lost));
     }
 
     void close() {

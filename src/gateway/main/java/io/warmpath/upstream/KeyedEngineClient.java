@@ -1,6 +1,7 @@
 package io.warmpath.upstream;
 
 import io.warmpath.upstream.tls.EngineKeys;
+import java.net.URI;
 import java.time.Duration;
 
 /** Shows engines the key that they want, in place of whatever the client has shown. */
@@ -15,13 +16,18 @@ public record KeyedEngineClient(EngineClient client, EngineKeys keys) implements
     }
 
     @Override
-    public void unwell(String worker, Duration patience) {
+    public void unwell(URI worker, Duration patience) {
         client.unwell(worker, patience);
     }
 
     @Override
-    public void well(String worker) {
+    public void well(URI worker) {
         client.well(worker);
+    }
+
+    @Override
+    public void left(URI worker, Duration patience, boolean lost) {
+        client.left(worker, patience, lost);
     }
 
     @Override

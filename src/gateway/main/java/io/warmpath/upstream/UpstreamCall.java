@@ -15,15 +15,17 @@ public interface UpstreamCall {
     void pause();
 
     /**
-     * Calls {@code watch} when the worker is unwell ({@link EngineClient#unwell}) and the call
-     * waits for it in vain; not while it is paused.
+     * Calls {@code watch} when the worker is unwell ({@link EngineClient#unwell}) or has left, and
+     * the call waits for it in vain; not while it is paused.
      */
     void watchedBy(Watch watch);
 
-    /** Who can do something about a worker that is unwell and silent. */
+    /** Who can do something about a worker that is silent and unwell, or has left. */
     @FunctionalInterface
     interface Watch {
-        /** The call goes on, and this is called again, unless it is cancelled. */
+        /**
+         * The call goes on, and this is called again, unless it is cancelled or the worker lost.
+         */
         void silent();
 
         /**

@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.upstream.tls.EngineTls;
+import java.net.URI;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -44,13 +45,18 @@ public final class VertxEngineClient implements EngineClient {
     }
 
     @Override
-    public void unwell(String worker, Duration patience) {
+    public void unwell(URI worker, Duration patience) {
         loops.unwell(worker, patience);
     }
 
     @Override
-    public void well(String worker) {
+    public void well(URI worker) {
         loops.well(worker);
+    }
+
+    @Override
+    public void left(URI worker, Duration patience, boolean lost) {
+        loops.left(worker, patience, lost);
     }
 
     @Override

@@ -2,30 +2,35 @@ package io.warmpath.upstream;
 
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.net.Deadlines;
+import java.net.URI;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * {@link Deadlines} of the calls of one event loop. They also report when a worker was heard, and
- * call {@link Entry#silent} when a worker that is unwell keeps silent. One thread.
+ * call {@link Entry#silent} when a worker that is unwell, or has left, keeps silent. A worker is
+ * its URL; what is said of one that has left holds for its calls, whoever has the address
+ * afterwards. One thread.
  */
 final class WorkerDeadlines {
     /** What waits for a worker. */
     abstract static class Entry extends Deadlines.Entry {
         private final WorkerDeadlines all;
-        private final String worker;
+        private final URI worker;
+        private Standing standing = Standing.WELL;
         private long heardNanos;
-        private long patienceNanos; // 0: the worker is well
         private boolean spoke; // since the last sweep
 
-        /** {@code all}: that it will be added to. {@code worker}: its name. */
-        Entry(WorkerDeadlines all, String worker) {
+        /** {@code all}: that it will be added to. */
+        Entry(WorkerDeadlines all, URI worker) {
             this.all = all;
             this.worker = worker;
         }
 
-        final String worker() {
-            return worker;
+        /** The worker has left the fleet and fails: nobody will say that it is well again. */
+        final boolean isLost() {
+            return standing.lost;
         }
 
         @Override
@@ -52,7 +57,7 @@ final class WorkerDeadlines {
         @Override
         protected final boolean waits(long now) {
             tell();
-            if (patienceNanos == 0 || now - heardNanos <= patienceNanos) {
+            if (standing.patience == 0 || now - heardNanos <= standing.patience) {
                 return false;
             }
             heardNanos = now;
@@ -66,15 +71,20 @@ final class WorkerDeadlines {
             late();
         }
 
-        /** The worker is unwell, and has been silent for as long as that is put up with. */
+        /** The worker has been silent for as long as that is put up with. */
         abstract void silent();
 
         /** The deadline has passed; the entry has been removed. */
         abstract void late();
     }
 
+    /** How its worker stands. {@code patience}: nanoseconds of silence to put up with, 0: any. */
+    private record Standing(long patience, boolean left, boolean lost) {
+        static final Standing WELL = new Standing(0, false, false);
+    }
+
     private final Deadlines entries = new Deadlines();
-    private final Map<String, Long> unwell = new HashMap<>(); // nanoseconds to put up with
+    private final Map<URI, Standing> standings = new HashMap<>(); // of those that are not well
     private final SignsOfLife signs;
 
     /** {@code signs}: gets, at each sweep, the workers that were heard since the last one. */
@@ -84,7 +94,10 @@ final class WorkerDeadlines {
 
     /** It must not be in a list. */
     void add(Entry e) {
-        e.patienceNanos = unwell.isEmpty() ? 0 : unwell.getOrDefault(e.worker, 0L);
+        e.standing =
+                standings.isEmpty()
+                        ? Standing.WELL
+                        : standings.getOrDefault(e.worker, Standing.WELL);
         entries.add(e);
     }
 
@@ -98,23 +111,65 @@ final class WorkerDeadlines {
      *
      * @param patience nanoseconds
      */
-    void unwell(String worker, long now, long patience) {
-        unwell.put(worker, patience);
-        entries.forEach(
-                entry -> {
-                    if (entry instanceof Entry e && e.worker.equals(worker)) {
-                        e.patienceNanos = patience;
+    void unwell(URI worker, long now, long patience) {
+        standings.put(worker, new Standing(patience, false, false));
+        forEach(
+                worker,
+                e -> {
+                    if (!e.standing.left) {
+                        e.standing = new Standing(patience, false, false);
                         e.heardNanos = now;
                     }
                 });
     }
 
-    void well(String worker) {
-        unwell.remove(worker);
+    /** Its calls that run now and are {@link #left} stay so. */
+    void well(URI worker) {
+        standings.remove(worker);
+        forEach(
+                worker,
+                e -> {
+                    if (!e.standing.left) {
+                        e.standing = Standing.WELL;
+                    }
+                });
+    }
+
+    /**
+     * It has left the fleet. Silence of its calls is reported, that which has been counts.
+     *
+     * @param patience nanoseconds
+     */
+    void left(URI worker, long patience) {
+        Standing now = new Standing(patience, true, false);
+        standings.put(worker, now);
+        forEach(
+                worker,
+                e -> {
+                    if (!e.standing.left) {
+                        e.standing = now;
+                    }
+                });
+    }
+
+    /** It fails since it has left. */
+    void lost(URI worker, long patience) {
+        Standing now = new Standing(patience, true, true);
+        standings.computeIfPresent(worker, (w, standing) -> standing.left ? now : standing);
+        forEach(
+                worker,
+                e -> {
+                    if (e.standing.left) {
+                        e.standing = now;
+                    }
+                });
+    }
+
+    private void forEach(URI worker, Consumer<Entry> action) {
         entries.forEach(
                 entry -> {
                     if (entry instanceof Entry e && e.worker.equals(worker)) {
-                        e.patienceNanos = 0;
+                        action.accept(e);
                     }
                 });
     }

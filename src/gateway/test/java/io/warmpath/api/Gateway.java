@@ -696,8 +696,16 @@ final class Gateway implements AutoCloseable {
     }
 
     /** The worker fails its health checks. */
-    void unwell(String worker, Duration patience) {
-        engines.unwell(worker, patience);
+    void unwell(StubEngine worker, Duration patience) {
+        engines.unwell(worker.url(), patience);
+    }
+
+    /** The worker has left the fleet; {@code lost}: and fails its health checks. */
+    void left(StubEngine worker, Duration patience, boolean lost) {
+        engines.left(worker.url(), patience, false);
+        if (lost) {
+            engines.left(worker.url(), patience, true);
+        }
     }
 
     /** Pages of these origins may call. */

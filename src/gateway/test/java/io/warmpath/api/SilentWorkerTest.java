@@ -48,6 +48,7 @@ class SilentWorkerTest {
     private Gateway gateway;
     private StubEngine ill;
     private StubEngine well;
+    private Runnable becomes = () -> gateway.unwell(ill, PATIENCE);
 
     @BeforeEach
     void start() throws Exception {
@@ -103,7 +104,7 @@ class SilentWorkerTest {
                             }
                         });
         assertTrue(silent.await(10, TimeUnit.SECONDS));
-        gateway.unwell("w0", PATIENCE);
+        becomes.run();
         return answer;
     }
 
@@ -292,5 +293,76 @@ class SilentWorkerTest {
                 });
         assertEquals(said("x").repeat(20) + DONE, ask(ASK).get(20, TimeUnit.SECONDS).body());
         assertEquals(0, well.requests.get());
+    }
+
+    // ---- it leaves the fleet
+
+    @Test
+    void when_it_leaves_the_fleet_what_it_has_not_begun_goes_elsewhere() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, false);
+        before_its_first_token_another_worker_answers();
+    }
+
+    @Test
+    void when_it_leaves_the_fleet_what_it_has_begun_goes_elsewhere() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, false);
+        in_mid_stream_it_goes_on_elsewhere();
+    }
+
+    @Test
+    void while_it_may_be_well_what_cannot_go_is_waited_for() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, false);
+        a_whole_answer_is_waited_for();
+    }
+
+    @Test
+    void a_whole_answer_of_one_that_is_lost_is_given_by_another() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, true);
+        ill.script(
+                call -> {
+                    silent.countDown();
+                    assertTrue(call.awaitGone());
+                });
+        well.script(call -> call.json(200, "{\"ok\":2}"));
+        assertEquals("{\"ok\":2}", ask(Gateway.ASK_WHOLE).get(10, TimeUnit.SECONDS).body());
+    }
+
+    @Test
+    void where_nobody_else_is_there_it_ends_with_an_error() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, true);
+        gateway.fleet.workers(
+                List.of(Gateway.worker(0, ill.url(), EngineKind.SGLANG, WorkerState.READY, 1)));
+        ill.script(
+                call -> {
+                    silent.countDown();
+                    assertTrue(call.awaitGone());
+                });
+        RawClient.Answer answer = ask(Gateway.ASK_WHOLE).get(10, TimeUnit.SECONDS);
+        assertEquals(504, answer.status(), answer.body());
+        assertTrue(answer.body().contains("\"worker_unwell\""), answer.body());
+    }
+
+    @Test
+    void a_stream_that_cannot_go_on_ends_with_an_error_event() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, true);
+        ill.script(
+                call -> {
+                    call.streamHead();
+                    call.chunk(said("Once"));
+                    silent.countDown();
+                    assertTrue(call.awaitGone());
+                });
+        String asked = ASK.replace("\"stream\":true", "\"stream\":true,\"logprobs\":true");
+        RawClient.Answer answer = ask(asked).get(10, TimeUnit.SECONDS);
+        assertTrue(answer.body().startsWith(said("Once")), answer.body());
+        assertTrue(answer.body().contains("\"worker_unwell\""), answer.body());
+        assertFalse(answer.body().contains("[DONE]"), answer.body());
+        assertEquals(0, well.requests.get());
+    }
+
+    @Test
+    void one_that_speaks_is_not_left_whatever_is_said_of_it() throws Exception {
+        becomes = () -> gateway.left(ill, PATIENCE, true);
+        one_that_speaks_is_not_left();
     }
 }

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Prefill on one engine, decoding on another, as SGLang splits them: both get the request at once
@@ -318,6 +320,46 @@ class SplitRequestsTest extends SplitFleet {
         assertTrue(decode.get(10, TimeUnit.SECONDS));
         assertEquals(1, p1.requests.get());
         assertStalled(2);
+        nothingIsBooked();
+    }
+
+    /** Long before any time-out. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void one_that_falls_silent_and_fails_is_replaced_whether_it_has_left_or_not(boolean left)
+            throws Exception {
+        Duration later = Duration.ofSeconds(60);
+        behind(
+                new Gateway(
+                        path,
+                        late((int) later.toMillis()),
+                        Gateway.upstream(Duration.ofSeconds(2), later, later),
+                        Runnable::run));
+        CountDownLatch silent = new CountDownLatch(1);
+        CompletableFuture<Boolean> prefill = new CompletableFuture<>();
+        p0.script(
+                call -> {
+                    silent.countDown();
+                    prefill.complete(call.awaitGone());
+                });
+        CompletableFuture<RawClient.Answer> answer =
+                CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return gateway.post(Gateway.ASK);
+                            } catch (Exception e) {
+                                throw new IllegalStateException(e);
+                            }
+                        });
+        assertTrue(silent.await(10, TimeUnit.SECONDS));
+        if (left) {
+            gateway.left(p0, Duration.ofMillis(100), true);
+        } else {
+            gateway.unwell(p0, Duration.ofMillis(100));
+        }
+        assertServed(answer.get(10, TimeUnit.SECONDS));
+        assertTrue(prefill.get(10, TimeUnit.SECONDS));
+        assertEquals(1, p1.requests.get());
         nothingIsBooked();
     }
 

@@ -196,6 +196,11 @@ public final class AddressGuard {
         }
 
         @Override
+        public void hold(String key, String why) {
+            to.hold(key, why);
+        }
+
+        @Override
         public void remove(String key) {
             to.remove(key);
         }
@@ -243,6 +248,11 @@ public final class AddressGuard {
         @Override
         public void drain(String key, String why) {
             to.drain(key, why);
+        }
+
+        @Override
+        public void hold(String key, String why) {
+            to.hold(key, why);
         }
 
         @Override

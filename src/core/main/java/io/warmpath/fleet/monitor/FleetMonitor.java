@@ -34,7 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The usual question is a cheap one, and what a worker does counts more: one that sends bytes or
  * events is only busy, however late it answers. One that has requests and shows no sign of life is
  * asked the deep question of its kind, beside the cheap one; when that fails, it must be answered
- * well, or the worker show a sign of life, before it is well again.
+ * well, or the worker show a sign of life, before it is well again. One that drains is asked like
+ * any other until it leaves; {@link LeftWorkers} asks it from then on.
  *
  * <p>What an engine tells of itself in a form that is not usable keeps it from nothing; it is asked
  * for it again, each time that it is asked what it serves.
@@ -215,9 +216,9 @@ public final class FleetMonitor implements FleetTask {
                 next = Math.min(next, DRAIN_POLL.toNanos());
             } else {
                 w.drainDeadline = Watch.NONE;
-                if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
-                    ask(w, s);
-                }
+            }
+            if (!w.inFlight && (w.suspected || (w.isDue(s, now) && !putOff(w, s, now)))) {
+                ask(w, s);
             }
             if (listen(w, s, now)) {
                 next = Math.min(next, Suspicion.LISTEN_POLL.toNanos());
@@ -243,9 +244,8 @@ public final class FleetMonitor implements FleetTask {
 
     private boolean drained(Watch w, WorkerStatus s, long now) {
         if (w.drainDeadline == Watch.NONE) {
-            // Not at the first look: a request that was decided on the last snapshot may be about
-            // to
-            // be booked.
+            // Not at the first look: a request that was decided on the last snapshot may be
+            // about to be booked.
             w.drainDeadline = now + timing.drainTimeout().toNanos();
             return false;
         }
@@ -254,7 +254,7 @@ public final class FleetMonitor implements FleetTask {
 
     /** Puts off a check that is due when requests have shown meanwhile that the worker is well. */
     private boolean putOff(Watch w, WorkerStatus s, long now) {
-        if (w.failures > 0 || s.worker().state() != WorkerState.READY || w.hasOtherRecord(s)) {
+        if (w.failures > 0 || s.worker().state() != WorkerState.READY || w.isToBeLearnt(s)) {
             return false;
         }
         long answered = registry.lastAnswer(w.id, w.knownNanos);
@@ -278,9 +278,9 @@ public final class FleetMonitor implements FleetTask {
     private boolean listen(Watch w, WorkerStatus s, long now) {
         boolean counts =
                 switch (s.worker().state()) {
-                    case READY, FULL, SUSPENDED, TRIAL -> true;
+                    case READY, FULL, SUSPENDED, TRIAL, PAUSED, DRAINING, DRAINED -> true;
                     case UNHEALTHY -> w.suspicion.isMute();
-                    case STARTING, PAUSED, DRAINING, DRAINED -> false;
+                    case STARTING -> false;
                 };
         if (!counts || (!w.suspicion.isMute() && !hasRequests(s))) {
             w.suspicion.rest();
@@ -324,7 +324,7 @@ public final class FleetMonitor implements FleetTask {
         w.inFlight = true;
         w.askedNanos = nanoTime.getAsLong();
         w.suspected = false;
-        boolean learn = s.worker().state() == WorkerState.STARTING || w.hasOtherRecord(s);
+        boolean learn = w.isToBeLearnt(s);
         boolean models = w.looksAtModels(s, w.askedNanos);
         probes.execute(learn ? () -> learn(w, s, false) : () -> check(w, s, models));
     }
@@ -403,6 +403,11 @@ public final class FleetMonitor implements FleetTask {
         }
     }
 
+    private boolean isLeaving(long id) {
+        WorkerStatus s = registry.byId(id);
+        return s == null || s.worker().state() == WorkerState.DRAINING;
+    }
+
     private Duration jittered(Duration pause) {
         return Duration.ofNanos(timing.jitter().applyAsLong(pause.toNanos()));
     }
@@ -425,7 +430,7 @@ public final class FleetMonitor implements FleetTask {
         }
         if (health.verdict() == WorkerProbe.Verdict.OK) {
             w.failures = 0;
-            if (w.processGone) {
+            if (w.processGone && !isLeaving(w.id)) {
                 // Refused before, answers now: a new process with an empty cache, which may even
                 // serve another model.
                 probes.execute(() -> learn(w, s, true));
@@ -454,8 +459,11 @@ public final class FleetMonitor implements FleetTask {
         boolean knows = health.verdict() == WorkerProbe.Verdict.UNAVAILABLE;
         w.processGone |= refused;
         w.failures++;
-        if (health.verdict() == WorkerProbe.Verdict.DRAINING) {
-            registry.paused(w.id, health.detail());
+        boolean takesNone = health.verdict() == WorkerProbe.Verdict.DRAINING;
+        if (takesNone || (knows && s.worker().state().isTakenOut())) {
+            if (!w.suspicion.isMute()) {
+                registry.paused(w.id, health.detail());
+            }
         } else if (refused || knows || w.failures >= timing.failuresToUnhealthy()) {
             registry.unhealthy(w.id, health.detail(), refused);
         }
@@ -473,7 +481,8 @@ public final class FleetMonitor implements FleetTask {
             }
             return;
         }
-        if (health.verdict() == WorkerProbe.Verdict.NOT_ASKED) {
+        if (health.verdict() == WorkerProbe.Verdict.NOT_ASKED
+                || health.verdict() == WorkerProbe.Verdict.DRAINING) {
             w.suspicion.notAsked(now);
             return;
         }
@@ -517,7 +526,7 @@ public final class FleetMonitor implements FleetTask {
         }
 
         boolean isDue(WorkerStatus s, long now) {
-            return dueNanos - now <= 0 || (hasOtherRecord(s) && !s.spec().equals(failedFrom));
+            return dueNanos - now <= 0 || (isToBeLearnt(s) && !s.spec().equals(failedFrom));
         }
 
         /** It is time to ask what it serves; then the next time is counted from now. */
@@ -531,8 +540,13 @@ public final class FleetMonitor implements FleetTask {
             return true;
         }
 
-        boolean hasOtherRecord(WorkerStatus s) {
-            return learntFrom != null && !learntFrom.equals(s.spec());
+        /** It has not said who it is, or has another record by now; one that leaves need not. */
+        boolean isToBeLearnt(WorkerStatus s) {
+            WorkerState state = s.worker().state();
+            return state == WorkerState.STARTING
+                    || (state != WorkerState.DRAINING
+                            && learntFrom != null
+                            && !learntFrom.equals(s.spec()));
         }
 
         void rest(long now, Duration pause) {

@@ -2,6 +2,7 @@ package io.warmpath.fleet.monitor;
 
 import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.Worker;
+import java.net.URI;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -10,21 +11,21 @@ import java.util.concurrent.ConcurrentHashMap;
  * are those of {@link System#nanoTime}.
  */
 public final class SignsOfLife implements FleetListener {
-    private final Map<String, Long> heard = new ConcurrentHashMap<>();
+    private final Map<URI, Long> heard = new ConcurrentHashMap<>();
 
-    /** {@code worker}: its name. */
-    public void heard(String worker, long nanos) {
+    /** {@code worker}: its URL, as a name goes to another one at once. */
+    public void heard(URI worker, long nanos) {
         heard.merge(worker, nanos, (a, b) -> b - a > 0 ? b : a);
     }
 
     /** {@code otherwise}: of a worker from which nothing has come since then. */
-    public long last(String worker, long otherwise) {
+    public long last(URI worker, long otherwise) {
         Long at = heard.get(worker);
         return at != null && at - otherwise > 0 ? at : otherwise;
     }
 
     @Override
     public void removed(Worker worker) {
-        heard.remove(worker.name());
+        heard.remove(worker.url());
     }
 }

@@ -44,6 +44,14 @@ public interface FleetSource extends AutoCloseable {
          */
         void drain(String key, String why);
 
+        /**
+         * It takes no new requests for now, and is the same when it comes back: it stays, with what
+         * is known of its cache, until {@link #put}, {@link #drain} or {@link #remove}.
+         *
+         * @param why for the log and the operator
+         */
+        void hold(String key, String why);
+
         /** It has left: drained, then forgotten, unless another source names it, too. */
         void remove(String key);
 

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A worker is its URL. It is there as long as any source names it; each field of its record is
  * that of the strongest source which says something about it ({@link SourceName}). One source that
- * drains it is enough. An operator's {@link #withdraw} holds against all sources until the operator
- * adds it again, or until no source names it any more; so does {@link #drain}, after which the
- * worker stays, until {@link #resume}.
+ * drains or holds it is enough. An operator's {@link #withdraw} holds against all sources until the
+ * operator adds it again, or until no source names it any more; so does {@link #drain}, after which
+ * the worker stays, until {@link #resume}.
  *
  * <p>Any thread but an event loop; one lock, held while the registry's listeners run. {@link
  * #sources} and {@link #problems}: any thread, no lock.
@@ -159,6 +159,10 @@ public final class FleetSources {
         if (e == null || e.withdrawn || !e.drains.isEmpty()) {
             throw new IllegalStateException("it is being removed");
         }
+        String source = e.held == null ? first(e.holds) : null;
+        if (source != null) {
+            throw new IllegalStateException("it is held: " + source);
+        }
         e.held = null;
         settle(e);
         publish();
@@ -230,9 +234,9 @@ public final class FleetSources {
             leave(e, "taken out by an operator");
             return;
         }
-        if (!e.drains.isEmpty()) {
-            Map.Entry<SourceName, String> first = e.drains.entrySet().iterator().next();
-            leave(e, first.getKey().word() + ": " + first.getValue());
+        String drains = first(e.drains);
+        if (drains != null) {
+            leave(e, drains);
             return;
         }
         Long id = e.id == null ? registry.idAt(e.url) : e.id; // it may be leaving still
@@ -242,7 +246,7 @@ public final class FleetSources {
                 return;
             }
         } else if (id != null) {
-            registry.remove(id); // it is another one now; what runs there ends by itself
+            registry.removeReplaced(id); // it is another one now
         }
         e.id = null;
         e.id = registry.add(merged).id();
@@ -251,7 +255,16 @@ public final class FleetSources {
 
     /** False when the worker has left meanwhile. */
     private boolean stand(Entry e, long id) {
-        return e.held == null ? registry.resume(id) : registry.hold(id, e.held);
+        String held = e.held == null ? first(e.holds) : e.held;
+        return held == null ? registry.resume(id) : registry.hold(id, held);
+    }
+
+    /** What the strongest of them says, and who it is. */
+    private static @Nullable String first(Map<SourceName, String> said) {
+        return said.entrySet().stream()
+                .findFirst()
+                .map(e -> e.getKey().word() + ": " + e.getValue())
+                .orElse(null);
     }
 
     private void leave(Entry e, String why) {
@@ -287,6 +300,7 @@ public final class FleetSources {
         final URI url;
         final Map<SourceName, WorkerSpec> records = new EnumMap<>(SourceName.class);
         final Map<SourceName, String> drains = new EnumMap<>(SourceName.class);
+        final Map<SourceName, String> holds = new EnumMap<>(SourceName.class);
         boolean withdrawn;
         @Nullable String held; // why an operator drained it
         @Nullable Long id; // in the registry, once it was there
@@ -323,19 +337,45 @@ public final class FleetSources {
             if (before != null && !before.equals(spec.url())) {
                 forget(before);
             }
+            if (before == null && source.tellsLives() && !entries.containsKey(spec.url())) {
+                endOfLife(spec.url());
+            }
             Entry e = entries.computeIfAbsent(spec.url(), Entry::new);
             e.records.put(source, spec);
             e.drains.remove(source);
+            e.holds.remove(source);
             settle(e);
+        }
+
+        /** What may still leave there is another process, which has the address no more. */
+        private void endOfLife(URI url) {
+            Long there = registry.idAt(url);
+            if (there != null) {
+                registry.removeReplaced(there);
+            }
         }
 
         @Override
         public void drain(String key, String why) {
+            say(key, e -> e.drains.put(source, why));
+        }
+
+        @Override
+        public void hold(String key, String why) {
+            say(
+                    key,
+                    e -> {
+                        e.drains.remove(source);
+                        e.holds.put(source, why);
+                    });
+        }
+
+        private void say(String key, Consumer<Entry> what) {
             synchronized (FleetSources.this) {
                 URI url = mine().get(key);
                 Entry e = url == null ? null : entries.get(url);
                 if (e != null) {
-                    e.drains.put(source, why);
+                    what.accept(e);
                     settle(e);
                     publish();
                 }
@@ -377,6 +417,7 @@ public final class FleetSources {
             if (e != null && !mine().containsValue(url)) {
                 e.records.remove(source);
                 e.drains.remove(source);
+                e.holds.remove(source);
                 settle(e);
             }
         }

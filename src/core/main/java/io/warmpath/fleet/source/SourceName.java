@@ -15,6 +15,11 @@ public enum SourceName {
     /** Engines, or the relays beside them, that register themselves. */
     NATS;
 
+    /** Its keys are another one for each life of a worker's process. */
+    boolean tellsLives() {
+        return this == KUBERNETES;
+    }
+
     /** As it is shown. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);

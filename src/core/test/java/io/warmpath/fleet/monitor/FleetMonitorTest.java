@@ -652,6 +652,117 @@ class FleetMonitorTest {
         assertEquals(0, index.stats().slots());
     }
 
+    /** What is told of workers that fail, whatever their state. */
+    private List<Boolean> failing() {
+        List<Boolean> told = new ArrayList<>();
+        fleet.addListener(
+                new FleetListener() {
+                    @Override
+                    public void failing(Worker worker, boolean fails) {
+                        told.add(fails);
+                    }
+                });
+        return told;
+    }
+
+    @Test
+    void what_a_process_had_is_told_to_be_lost_when_the_next_one_has_its_address() {
+        List<String> replaced = new ArrayList<>();
+        fleet.addListener(
+                new FleetListener() {
+                    @Override
+                    public void replaced(Worker worker) {
+                        replaced.add(worker.name());
+                    }
+                });
+        Worker w = ready();
+        engine.health = Verdict.REFUSED;
+        seconds(2);
+        assertEquals(List.of(), replaced);
+        engine.health = Verdict.OK;
+        seconds(2);
+        assertEquals(WorkerState.READY, worker().state());
+        assertEquals(List.of(w.name()), replaced);
+    }
+
+    @Test
+    void a_draining_worker_is_asked_until_its_last_request_has_ended() {
+        List<Boolean> failing = failing();
+        Worker w = ready();
+        running = 1;
+        fleet.drain(w.id());
+        assertTrue(seconds(3).contains("health"));
+        assertEquals(List.of(), failing);
+        engine.health = Verdict.LATE;
+        seconds(3);
+        assertEquals(List.of(true), failing);
+        assertEquals(WorkerState.DRAINING, worker().state());
+        engine.health = Verdict.OK;
+        seconds(2);
+        assertEquals(List.of(true, false), failing);
+        engine.deep = Verdict.UNAVAILABLE;
+        List<String> asked = seconds(16);
+        assertTrue(asked.contains("deep"), asked::toString);
+        assertEquals(List.of(true, false, true), failing, "it is quiet and computes nothing");
+        running = 0;
+        round();
+        assertEquals(0, fleet.status().size());
+    }
+
+    @Test
+    void to_drain_is_no_recovery() {
+        List<Boolean> failing = failing();
+        Worker w = ready();
+        running = 1;
+        engine.health = Verdict.LATE;
+        seconds(4);
+        assertEquals(WorkerState.UNHEALTHY, worker().state());
+        fleet.drain(w.id());
+        engine.health = Verdict.UNAVAILABLE; // as one answers that ends
+        seconds(4);
+        fleet.hold(w.id(), "held");
+        seconds(4);
+        assertEquals(List.of(true), failing);
+        engine.health = Verdict.OK;
+        seconds(4);
+        assertEquals(List.of(true, false), failing);
+    }
+
+    @Test
+    void a_draining_worker_that_says_so_does_not_fail_and_is_not_learnt_again() {
+        List<Boolean> failing = failing();
+        Worker w = ready();
+        running = 1;
+        fleet.drain(w.id());
+        for (Verdict seen : List.of(Verdict.DRAINING, Verdict.UNAVAILABLE)) {
+            engine.health = seen;
+            seconds(4);
+        }
+        assertEquals(List.of(), failing);
+        engine.health = Verdict.REFUSED;
+        seconds(2);
+        engine.health = Verdict.OK;
+        assertFalse(seconds(4).contains("learn"));
+        assertEquals(List.of(true, false), failing);
+    }
+
+    @Test
+    void a_paused_worker_must_compute_what_it_has() {
+        List<Boolean> failing = failing();
+        ready();
+        running = 1;
+        engine.health = Verdict.DRAINING;
+        seconds(3);
+        assertEquals(WorkerState.PAUSED, worker().state());
+        engine.deep = Verdict.DRAINING;
+        seconds(20);
+        assertEquals(List.of(), failing, "its deep question says nothing else");
+        engine.deep = Verdict.LATE;
+        seconds(20);
+        assertEquals(List.of(true), failing);
+        assertEquals(WorkerState.UNHEALTHY, worker().state(), "its cheap question heals nothing");
+    }
+
     @Test
     void an_idle_draining_worker_waits_for_requests_that_were_just_decided() {
         Worker w = ready();

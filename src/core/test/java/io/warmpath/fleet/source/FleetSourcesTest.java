@@ -1,11 +1,13 @@
 package io.warmpath.fleet.source;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.warmpath.fleet.Capacity;
 import io.warmpath.fleet.DuplicateWorkerException;
+import io.warmpath.fleet.FleetListener;
 import io.warmpath.fleet.FleetRegistry;
 import io.warmpath.fleet.Taint;
 import io.warmpath.fleet.Worker;
@@ -116,6 +118,48 @@ class FleetSourcesTest {
         assertEquals(first.ranks(), at("http://a:1").worker().ranks(), "its cache is still known");
         fleet.removeDrained(first.id()); // the monitor had just decided to
         assertEquals(WorkerState.STARTING, state());
+    }
+
+    @Test
+    void what_a_source_holds_stays_with_what_is_known_of_it_until_it_is_put_again() {
+        pods.put("e-0/u0", spec("http://a:1").build());
+        Worker first = at("http://a:1").worker();
+        pods.hold("e-0/u0", "its pod is not ready");
+        assertEquals(WorkerState.DRAINED, state());
+        assertEquals("kubernetes: its pod is not ready", at("http://a:1").problem());
+        fleet.removeDrained(first.id());
+        assertEquals(first.ranks(), at("http://a:1").worker().ranks());
+        assertThrows(IllegalStateException.class, () -> sources.resume(A));
+        sources.drain(A, "its fan is loud");
+        sources.resume(A);
+        assertEquals(WorkerState.DRAINED, state(), "its source has not said otherwise");
+        pods.put("e-0/u0", spec("http://a:1").build());
+        assertEquals(WorkerState.STARTING, state());
+        assertEquals(first.ranks(), at("http://a:1").worker().ranks());
+        pods.hold("e-0/u0", "its pod is not ready");
+        pods.drain("e-0/u0", "its pod is being deleted");
+        assertEquals(WorkerState.DRAINING, state());
+        pods.remove("e-0/u0");
+        assertEquals(WorkerState.DRAINING, state());
+    }
+
+    @Test
+    void another_pod_at_the_address_is_another_worker_though_all_else_is_the_same() {
+        List<String> told = new ArrayList<>();
+        fleet.addListener(
+                new FleetListener() {
+                    @Override
+                    public void replaced(Worker worker) {
+                        told.add(worker.name());
+                    }
+                });
+        pods.put("e-0/u0", spec("http://a:1").name("e-0").build());
+        Worker first = at("http://a:1").worker();
+        pods.remove("e-0/u0");
+        pods.put("e-0/u1", spec("http://a:1").name("e-0").build());
+        assertNotEquals(first.ranks(), at("http://a:1").worker().ranks());
+        assertEquals(WorkerState.STARTING, state());
+        assertEquals(List.of("e-0"), told);
     }
 
     @Test
@@ -237,9 +281,10 @@ class FleetSourcesTest {
             FleetSource.Feed feed = List.of(config, nats, pods).get(random.nextInt(3));
             String key = "k" + random.nextInt(4);
             String url = "http://h" + random.nextInt(5) + ":1";
-            switch (random.nextInt(5)) {
+            switch (random.nextInt(6)) {
                 case 0 -> feed.remove(key);
                 case 1 -> feed.drain(key, "test");
+                case 3 -> feed.hold(key, "test");
                 case 2 -> fleet.status().forEach(s -> fleet.removeDrained(s.worker().id()));
                 default -> feed.put(key, spec(url).blockSize(random.nextInt(3)).build());
             }

@@ -21,16 +21,28 @@ import org.jspecify.annotations.Nullable;
  *
  * @param workers by a key that is another one for each life of a pod
  * @param problems what could not be taken and why, by the same keys
+ * @param held by the same keys, lives that go on and lead to no worker now, and why: those that
+ *     were one stay
  */
-record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
+record FoundWorkers(
+        Map<String, Found> workers, Map<String, String> problems, Map<String, String> held) {
     /** No worker, and nothing wrong. */
-    static final FoundWorkers NONE = new FoundWorkers(Map.of(), Map.of());
+    static final FoundWorkers NONE = new FoundWorkers(Map.of(), Map.of(), Map.of());
 
     /**
-     * @param leaving why it gets no new requests, null: it does
+     * @param leaving why it will get no requests any more, null: it may
+     * @param held why it gets none for now, null: it does
      * @param doubt what is said of it and not understood, null: nothing
      */
-    record Found(WorkerSpec spec, @Nullable String leaving, @Nullable String doubt) {}
+    record Found(
+            WorkerSpec spec,
+            @Nullable String leaving,
+            @Nullable String held,
+            @Nullable String doubt) {
+        boolean serves() {
+            return leaving == null && held == null;
+        }
+    }
 
     /** The problems, and the doubts of those that are workers all the same. */
     Map<String, String> wrong() {
@@ -63,7 +75,7 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
                 (target, all) -> {
                     String podName = all.getFirst().endpoint().pod();
                     Pod pod = podName == null ? null : pods.get(podName);
-                    String key = pod == null ? target : target + "/" + pod.uid();
+                    String key = pod == null ? target : key(pod);
                     try {
                         if (podName != null && pod == null) {
                             throw new IllegalArgumentException(
@@ -75,8 +87,20 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
                         problems.put(key, String.valueOf(e.getMessage()));
                     }
                 });
+        Map<String, String> held = new TreeMap<>();
+        for (Pod pod : pods.values()) {
+            if (pod.stays() && !ways.containsKey(pod.name())) {
+                held.put(key(pod), pod.unfit() == null ? "no EndpointSlice has it" : pod.unfit());
+            }
+        }
         return new FoundWorkers(
-                Collections.unmodifiableMap(workers), Collections.unmodifiableMap(problems));
+                Collections.unmodifiableMap(workers),
+                Collections.unmodifiableMap(problems),
+                Collections.unmodifiableMap(held));
+    }
+
+    private static String key(Pod pod) {
+        return pod.name() + "/" + pod.uid();
     }
 
     private static String target(Way way) {
@@ -96,6 +120,7 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
                 record.spec(
                         target, "http", host(way), http == null ? onlyPort(way.slice()) : http, 0),
                 leaving(ways, pod),
+                held(ways, pod),
                 record.doubt());
     }
 
@@ -123,12 +148,18 @@ record FoundWorkers(Map<String, Found> workers, Map<String, String> problems) {
     }
 
     private static @Nullable String leaving(List<Way> ways, @Nullable Pod pod) {
-        if (pod != null && pod.leaving()) {
-            return "its pod is being deleted";
-        }
-        if (ways.stream().allMatch(w -> w.endpoint().terminating())) {
+        String leaves = pod == null ? null : pod.leaves();
+        if (leaves == null && ways.stream().allMatch(w -> w.endpoint().terminating())) {
             return "its endpoint is terminating";
         }
-        return ways.stream().noneMatch(w -> w.endpoint().serving()) ? "its pod is not ready" : null;
+        return leaves;
+    }
+
+    /** The pod itself knows first; its slices follow. */
+    private static @Nullable String held(List<Way> ways, @Nullable Pod pod) {
+        if (pod != null && pod.unfit() != null) {
+            return pod.unfit();
+        }
+        return ways.stream().noneMatch(w -> w.endpoint().serving()) ? Pod.NOT_READY : null;
     }
 }

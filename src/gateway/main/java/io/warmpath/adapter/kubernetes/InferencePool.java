@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is used of an InferencePool ({@code inference.networking.k8s.io/v1}). Immutable.
@@ -56,9 +55,16 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
     FoundWorkers workers(Map<String, Pod> pods) {
         Map<String, FoundWorkers.Found> workers = new TreeMap<>();
         Map<String, String> problems = new TreeMap<>();
+        Map<String, String> held = new TreeMap<>();
         for (Pod pod : pods.values()) {
-            for (int i = 0; i < ports.size() && !pod.address().isEmpty(); i++) {
+            for (int i = 0; i < ports.size() && !pod.ended(); i++) {
                 String key = pod.name() + ":" + ports.get(i) + "/" + pod.uid();
+                if (pod.address().isEmpty()) {
+                    if (pod.stays()) {
+                        held.put(key, Pod.NO_ADDRESS);
+                    }
+                    continue;
+                }
                 try {
                     workers.put(key, worker(pod, i));
                 } catch (IllegalArgumentException e) {
@@ -67,7 +73,9 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
             }
         }
         return new FoundWorkers(
-                Collections.unmodifiableMap(workers), Collections.unmodifiableMap(problems));
+                Collections.unmodifiableMap(workers),
+                Collections.unmodifiableMap(problems),
+                Collections.unmodifiableMap(held));
     }
 
     /** An engine's process behind one port; several of a pod are its data-parallel ranks. */
@@ -88,13 +96,8 @@ record InferencePool(String selector, List<Integer> ports, String scheme, List<S
         String ip = pod.address();
         return new FoundWorkers.Found(
                 record.spec(name, scheme, ip.contains(":") ? "[" + ip + "]" : ip, port, index),
-                leaving(pod),
+                pod.leaves(),
+                pod.ready() ? null : Pod.NOT_READY,
                 record.doubt());
-    }
-
-    private static @Nullable String leaving(Pod pod) {
-        return pod.leaving()
-                ? "its pod is being deleted"
-                : pod.ready() ? null : "its pod is not ready";
     }
 }

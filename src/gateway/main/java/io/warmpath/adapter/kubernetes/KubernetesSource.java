@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the fleet of the engines behind a namespace's Services, or of those of one InferencePool:
- * those that serve are workers, those that are being deleted, or are not ready, drain. Nothing is
- * told before all kinds of objects were listed once. What is told is the difference to what was
- * told before, by one thread. A worker whose annotations become wrong stays as it was; the problem
- * is logged once and counted.
+ * those that serve are workers, those that are being deleted drain, and those that are not ready
+ * are held, with their caches, as long as their pods are there. Nothing is told before all kinds of
+ * objects were listed once. What is told is the difference to what was told before, by one thread.
+ * A worker whose annotations become wrong stays as it was; the problem is logged once and counted.
  */
 public final class KubernetesSource implements FleetSource {
     private static final Logger LOG = Logger.getLogger(KubernetesSource.class);
@@ -44,7 +44,7 @@ public final class KubernetesSource implements FleetSource {
 
     // Only touched by the thread.
     private final Map<String, WorkerSpec> published = new HashMap<>();
-    private final Map<String, String> leaving = new HashMap<>();
+    private final Map<String, String> away = new HashMap<>(); // why they get nothing new
     private final Map<String, Long> doubts = new HashMap<>();
 
     public KubernetesSource(KubernetesOptions options, RandomGenerator random) {
@@ -196,9 +196,12 @@ public final class KubernetesSource implements FleetSource {
         doubt(found, System.nanoTime());
         // First those that leave: a StatefulSet gives their names again.
         for (String key : published.keySet().toArray(new String[0])) {
-            if (!found.workers().containsKey(key) && !found.problems().containsKey(key)) {
+            String held = found.held().get(key);
+            if (held != null) {
+                away(feed, key, null, held);
+            } else if (!found.workers().containsKey(key) && !found.problems().containsKey(key)) {
                 published.remove(key);
-                leaving.remove(key);
+                away.remove(key);
                 feed.remove(key);
             }
         }
@@ -206,17 +209,26 @@ public final class KubernetesSource implements FleetSource {
     }
 
     private void tell(Feed feed, String key, FoundWorkers.Found now) {
-        String why = now.leaving();
-        if (why != null) {
-            // One that has not started yet, or that nobody here knew, needs no goodbye.
-            if (published.containsKey(key) && !why.equals(leaving.put(key, why))) {
-                feed.drain(key, why);
-            }
+        if (!now.serves()) {
+            away(feed, key, now.leaving(), now.held());
             return;
         }
         WorkerSpec had = published.put(key, now.spec());
-        if (leaving.remove(key) != null || !now.spec().equals(had)) {
+        if (away.remove(key) != null || !now.spec().equals(had)) {
             feed.put(key, now.spec());
+        }
+    }
+
+    /** One that has not started yet, or that nobody here knew, needs no goodbye. */
+    private void away(Feed feed, String key, @Nullable String leaving, @Nullable String held) {
+        String why = leaving == null ? held : leaving;
+        if (why == null || !published.containsKey(key) || why.equals(away.put(key, why))) {
+            return;
+        }
+        if (leaving == null) {
+            feed.hold(key, why);
+        } else {
+            feed.drain(key, why);
         }
     }
 

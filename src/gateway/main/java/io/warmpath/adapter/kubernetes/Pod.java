@@ -4,13 +4,16 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is used of a pod. Immutable.
  *
  * @param uid another one for each life, where a StatefulSet gives the same name again
  * @param leaving it is being deleted
+ * @param ended it never runs again
  * @param ready its condition Ready is true
+ * @param unfit why it takes nothing now, as far as its status says; null: it says nothing
  * @param node where it runs; empty while it is nowhere
  * @param address its IP; empty while it has none, and once its containers have ended
  * @param ports TCP ports of its containers that have a name
@@ -19,12 +22,17 @@ record Pod(
         String name,
         String uid,
         boolean leaving,
+        boolean ended,
         boolean ready,
+        @Nullable String unfit,
         String node,
         String address,
         Map<String, String> labels,
         Map<String, String> annotations,
         Map<String, Integer> ports) {
+
+    static final String NOT_READY = "its pod is not ready";
+    static final String NO_ADDRESS = "its pod has no address";
 
     /** Phases of pods that never run again; the address may be another one's by now. */
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
@@ -40,15 +48,20 @@ record Pod(
             }
         }
         JsonNode status = object.path("status");
+        boolean ended = ENDED.contains(status.path("phase").asText());
+        String address = ended ? "" : status.path("podIP").asText("");
+        String ready = ready(status);
         return new Pod(
                 metadata.path("name").asText(),
                 metadata.path("uid").asText(),
                 metadata.hasNonNull("deletionTimestamp"),
-                ready(status),
+                ended,
+                ready.equals("True"),
+                !ready.isEmpty() && !ready.equals("True")
+                        ? NOT_READY
+                        : address.isEmpty() && status.hasNonNull("phase") ? NO_ADDRESS : null,
                 object.path("spec").path("nodeName").asText(""),
-                ENDED.contains(status.path("phase").asText())
-                        ? ""
-                        : status.path("podIP").asText(""),
+                address,
                 texts(metadata.path("labels")),
                 texts(metadata.path("annotations")),
                 Map.copyOf(ports));
@@ -66,13 +79,24 @@ record Pod(
                 false);
     }
 
-    private static boolean ready(JsonNode status) {
+    /** What its condition Ready is; empty: not said. */
+    private static String ready(JsonNode status) {
         for (JsonNode condition : status.path("conditions")) {
             if (condition.path("type").asText().equals("Ready")) {
-                return condition.path("status").asText().equals("True");
+                return condition.path("status").asText();
             }
         }
-        return false;
+        return "";
+    }
+
+    /** Why it gets nothing any more; null: it may. */
+    @Nullable String leaves() {
+        return leaving ? "its pod is being deleted" : ended ? "its pod has ended" : null;
+    }
+
+    /** It has not ended, nor is it about to. */
+    boolean stays() {
+        return leaves() == null;
     }
 
     static Map<String, String> texts(JsonNode object) {

@@ -96,7 +96,8 @@ final class PoolView implements ClusterView {
     }
 
     private void noted(FoundWorkers found, String without) {
-        serving = (int) found.workers().values().stream().filter(w -> w.leaving() == null).count();
+        serving =
+                (int) found.workers().values().stream().filter(FoundWorkers.Found::serves).count();
         String now = serving > 0 ? "" : without;
         if (!now.equals(lacking)) {
             lacking = now;

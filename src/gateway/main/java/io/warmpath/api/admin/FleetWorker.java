@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A worker with its load and how it did.
  *
- * @param drained an operator has drained it
+ * @param drained an operator has drained it, or one of its sources holds it for now
  * @param role which part of requests it does: prefill, decode, both, or encode, which gets none
  * @param pairs with whom it has split requests since the gateway started; at most ten, those with
  *     most tokens first

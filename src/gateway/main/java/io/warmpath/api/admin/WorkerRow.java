@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * A worker as operators see it.
  *
  * @param versionTested the gateway was tested with this version of the engine
- * @param drained an operator has drained it
+ * @param drained an operator has drained it, or one of its sources holds it for now
  * @param sources who names it, the strongest first
  * @param disagreements what its sources say differently, and what its engine tells in a form that
  *     is not usable

@@ -5,6 +5,7 @@ import io.warmpath.upstream.EngineClient;
 import io.warmpath.upstream.UpstreamCall;
 import io.warmpath.upstream.UpstreamListener;
 import io.warmpath.upstream.UpstreamRequest;
+import java.net.URI;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -91,12 +92,17 @@ final class ProxiedEngine implements EngineClient, UpstreamCall {
     }
 
     @Override
-    public void unwell(String worker, Duration patience) {
+    public void unwell(URI worker, Duration patience) {
         // As for watches.
     }
 
     @Override
-    public void well(String worker) {
+    public void well(URI worker) {
+        // As for watches.
+    }
+
+    @Override
+    public void left(URI worker, Duration patience, boolean lost) {
         // As for watches.
     }
 

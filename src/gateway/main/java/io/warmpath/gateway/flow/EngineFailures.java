@@ -53,6 +53,7 @@ final class EngineFailures {
             case GatewayError.UpstreamTimeout e when e.safeToRetry() -> RetryCause.UNREACHABLE;
             // A whole answer may just take as long as that, and would again.
             case GatewayError.UpstreamTimeout e -> stream ? RetryCause.TIMEOUT : null;
+            case GatewayError.WorkerUnwell e -> RetryCause.TIMEOUT;
             default -> null;
         };
     }

@@ -72,6 +72,7 @@ final class PrefillLeg implements UpstreamListener {
     private int status;
     private @Nullable Duration full; // the pause of an engine whose queue is
     private boolean over;
+    private boolean stalls; // and the other half knows it
 
     PrefillLeg(RequestScope scope, Planner.Decided decided, Half half, Owner owner) {
         this.half = half;
@@ -119,6 +120,12 @@ final class PrefillLeg implements UpstreamListener {
                                         request.passThrough(),
                                         List.of()),
                                 new FirstLook(this, this::full));
+        call.watchedBy(
+                () -> {
+                    if (!over) {
+                        stall();
+                    }
+                });
     }
 
     private void watch(RoutingDecision answers) {
@@ -135,6 +142,13 @@ final class PrefillLeg implements UpstreamListener {
         timer = -1;
         // A whole answer's first byte comes with its last: its prompt's end is all that shows.
         if (!over || (status == 200 && scope.request().stream())) {
+            stall();
+        }
+    }
+
+    private void stall() {
+        if (!stalls) {
+            stalls = true;
             owner.stalled(this);
         }
     }

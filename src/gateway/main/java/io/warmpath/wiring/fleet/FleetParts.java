@@ -41,8 +41,7 @@ public final class FleetParts {
                         guarding);
         kubernetes.source().ifPresent(fleet::follow);
         RegistrationParts.source(config, meters).ifPresent(fleet::follow);
-        fleet.registry()
-                .addListener(new SilentWorkers(engines.client(), config.health().silence()));
+        fleet.silence(new SilentWorkers(engines.client(), config.health().silence()));
         return fleet;
     }
 }

@@ -24,6 +24,7 @@ import io.warmpath.fleet.WorkerStatus;
 import io.warmpath.fleet.address.AddressGuard;
 import io.warmpath.fleet.address.GuardedProbe;
 import io.warmpath.fleet.monitor.FleetMonitor;
+import io.warmpath.fleet.monitor.LeftWorkers;
 import io.warmpath.fleet.monitor.LoadPoll;
 import io.warmpath.fleet.monitor.SignsOfLife;
 import io.warmpath.fleet.probe.DialectProbe;
@@ -81,6 +82,7 @@ public final class FleetRuntime implements AutoCloseable {
     private final FleetSources sources;
     private final List<FleetSource> following = new ArrayList<>();
     private final FleetMonitor monitor;
+    private final LeftWorkers left;
     private final SignsOfLife signs;
     private final PassiveHealth passive;
     private final @Nullable LoadPoll loads;
@@ -155,24 +157,35 @@ public final class FleetRuntime implements AutoCloseable {
                                 fleet.deepHealthTimeout(),
                                 served -> ModelSettings.blockSize(config, served)),
                         guard);
+        FleetMonitor.Timing timing =
+                new FleetMonitor.Timing(
+                        fleet.healthInterval(),
+                        fleet.unhealthyInterval(),
+                        fleet.failuresToUnhealthy(),
+                        LEARN_MIN,
+                        LEARN_MAX,
+                        fleet.drainTimeout(),
+                        config.health().slowStart(),
+                        config.health().quiet(),
+                        jitter(config.health().jitter()));
         monitor =
                 new FleetMonitor(
                         registry,
                         probe,
                         probes,
                         System::nanoTime,
-                        new FleetMonitor.Timing(
-                                fleet.healthInterval(),
-                                fleet.unhealthyInterval(),
-                                fleet.failuresToUnhealthy(),
-                                LEARN_MIN,
-                                LEARN_MAX,
-                                fleet.drainTimeout(),
-                                config.health().slowStart(),
-                                config.health().quiet(),
-                                jitter(config.health().jitter())),
+                        timing,
                         load::ownRequests,
                         this::lastSign);
+        left =
+                new LeftWorkers(
+                        registry,
+                        probe,
+                        probes,
+                        System::nanoTime,
+                        timing,
+                        load::runsOn,
+                        (worker, otherwise) -> signs.last(worker.url(), otherwise));
         registry.addListener(signs);
         passive = passive(config.health(), registry);
         loads =
@@ -190,8 +203,8 @@ public final class FleetRuntime implements AutoCloseable {
         loop =
                 new FleetLoop(
                         loads == null
-                                ? List.of(monitor, passive)
-                                : List.of(monitor, passive, loads));
+                                ? List.of(monitor, left, passive)
+                                : List.of(monitor, left, passive, loads));
         sources = new FleetSources(registry, LOG::warn);
         registry.addListener(
                 new FleetListener() {
@@ -281,6 +294,12 @@ public final class FleetRuntime implements AutoCloseable {
         following.add(source);
     }
 
+    /** Who sees to the requests of workers that fall silent; before the start. */
+    public void silence(SilentWorkers workers) {
+        registry.addListener(workers);
+        left.seenToBy(workers);
+    }
+
     /** Whether each of those who name workers is heard now; those that are configured only. */
     public Map<SourceName, Boolean> heard() {
         return following.stream()
@@ -289,7 +308,7 @@ public final class FleetRuntime implements AutoCloseable {
 
     /** Told by who reads what engines send. */
     private long lastSign(Worker worker, long otherwise) {
-        long heard = signs.last(worker.name(), otherwise);
+        long heard = signs.last(worker.url(), otherwise);
         return subscriptions == null ? heard : subscriptions.lastEvent(worker, heard);
     }
 

@@ -234,7 +234,7 @@ class FoundWorkersTest {
                 Objects.endpoint(
                         Objects.slice("a", "IPv4", PORTS), "10.0.0.1", "e-0", false, false);
         FoundWorkers found = found(List.of(not, slice(PORTS)), pod(Map.of()));
-        assertNull(found.workers().values().iterator().next().leaving());
+        assertTrue(found.workers().values().iterator().next().serves());
     }
 
     @Test
@@ -242,7 +242,7 @@ class FoundWorkersTest {
         ObjectNode slice = slice(PORTS);
         ((ObjectNode) slice.at("/endpoints/0")).remove("conditions");
         FoundWorkers found = found(List.of(slice), pod(Map.of()));
-        assertNull(found.workers().values().iterator().next().leaving());
+        assertTrue(found.workers().values().iterator().next().serves());
     }
 
     @Test
@@ -253,6 +253,44 @@ class FoundWorkersTest {
         assertEquals(
                 "its endpoint is terminating",
                 found.workers().values().iterator().next().leaving());
+    }
+
+    private static FoundWorkers.Found withStatus(String phase, String ip, String ready) {
+        ObjectNode pod = Objects.running(pod(Map.of()), "10.0.0.1", true);
+        ObjectNode status = (ObjectNode) pod.get("status");
+        status.put("phase", phase);
+        if (ip.isEmpty()) {
+            status.remove("podIP");
+        }
+        ((ObjectNode) status.at("/conditions/0")).put("status", ready);
+        return found(List.of(slice(PORTS)), pod).workers().values().iterator().next();
+    }
+
+    @Test
+    void the_pod_itself_knows_before_its_slice() {
+        assertTrue(withStatus("Running", "10.0.0.1", "True").serves());
+        for (String ready : List.of("False", "Unknown")) {
+            FoundWorkers.Found found = withStatus("Running", "10.0.0.1", ready);
+            assertNull(found.leaving());
+            assertEquals("its pod is not ready", found.held());
+        }
+        FoundWorkers.Found nowhere = withStatus("Running", "", "True");
+        assertNull(nowhere.leaving());
+        assertEquals("its pod has no address", nowhere.held());
+        for (String ended : List.of("Failed", "Succeeded")) {
+            assertEquals("its pod has ended", withStatus(ended, "10.0.0.1", "True").leaving());
+        }
+    }
+
+    @Test
+    void a_life_that_no_slice_has_is_held_and_one_that_ends_is_not() {
+        ObjectNode pod = Objects.running(pod(Map.of()), "10.0.0.1", true);
+        assertEquals(Map.of("e-0/u1", "no EndpointSlice has it"), found(List.of(), pod).held());
+        ((ObjectNode) pod.get("status")).put("phase", "Failed");
+        assertEquals(Map.of(), found(List.of(), pod).held());
+        ((ObjectNode) pod.get("status")).put("phase", "Running");
+        pod.withObject("metadata").put("deletionTimestamp", "2026-11-22T00:00:00Z");
+        assertEquals(Map.of(), found(List.of(), pod).held());
     }
 
     @Test

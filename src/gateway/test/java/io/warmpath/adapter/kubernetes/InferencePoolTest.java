@@ -137,15 +137,20 @@ class InferencePoolTest {
     }
 
     private static String state(FoundWorkers found) {
-        return found.workers().values().stream().map(Found::leaving).toList().getFirst();
+        Found only = found.workers().values().iterator().next();
+        return only.leaving() == null ? only.held() : only.leaving();
     }
 
     @Test
     void a_pod_without_an_address_or_that_has_ended_is_none() {
-        ObjectNode young = Objects.pod("e-0", Map.of());
+        FoundWorkers young = found(pool(8000), pod("", Map.of()));
+        assertEquals(Map.of(), young.workers());
+        assertEquals(Map.of("e-0:8000/u1", "its pod has no address"), young.held());
         ObjectNode ended = pod("10.0.0.1", Map.of());
         ended.withObject("status").put("phase", "Failed");
-        for (ObjectNode pod : List.of(young, ended)) {
+        ObjectNode deleted = pod("", Map.of());
+        deleted.withObject("metadata").put("deletionTimestamp", "2026-11-22T00:00:00Z");
+        for (ObjectNode pod : List.of(ended, deleted)) {
             assertEquals(FoundWorkers.NONE, found(pool(8000), pod));
         }
     }

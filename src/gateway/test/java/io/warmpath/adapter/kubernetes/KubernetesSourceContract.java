@@ -26,7 +26,9 @@ abstract class KubernetesSourceContract extends BeforeCluster {
     }
 
     void pod(String name) {
-        cluster.put(Cluster.PODS, Objects.pod(name, Map.of("warmpath.io/kind", "sglang")));
+        ObjectNode pod = Objects.pod(name, Map.of("warmpath.io/kind", "sglang"));
+        cluster.put(Cluster.PODS, pod);
+        cluster.status(Cluster.PODS, Objects.running(pod, "10.0.0.1", true));
     }
 
     static ObjectNode slice() {
@@ -72,7 +74,7 @@ abstract class KubernetesSourceContract extends BeforeCluster {
     }
 
     @Test
-    void a_pod_that_is_not_ready_drains_and_comes_back() {
+    void a_pod_that_is_not_ready_is_held_and_comes_back() {
         pod("sglang-0");
         put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
         start();
@@ -81,7 +83,51 @@ abstract class KubernetesSourceContract extends BeforeCluster {
         states(Map.of("sglang-0", "its pod is not ready"));
         put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
         states(Map.of("sglang-0", "serves"));
-        assertEquals(List.of("put sglang-0", "drain sglang-0", "put sglang-0"), told.calls());
+        assertEquals(List.of("put sglang-0", "hold sglang-0", "put sglang-0"), told.calls());
+    }
+
+    private void status(String phase, String ip, boolean ready) {
+        ObjectNode pod = Objects.pod("sglang-0", Map.of("warmpath.io/kind", "sglang"));
+        Objects.running(pod, "10.0.0.1", ready).withObject("status").put("phase", phase);
+        if (ip.isEmpty()) {
+            ((ObjectNode) pod.get("status")).remove(List.of("podIP", "podIPs"));
+        }
+        cluster.status(Cluster.PODS, pod);
+    }
+
+    @Test
+    void what_its_pod_says_counts_though_the_slice_does_not_follow() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        status("Running", "10.0.0.1", false);
+        states(Map.of("sglang-0", "its pod is not ready"));
+        status("Running", "10.0.0.1", true);
+        states(Map.of("sglang-0", "serves"));
+        status("Failed", "", false);
+        states(Map.of("sglang-0", "its pod has ended"));
+        assertEquals(
+                List.of("put sglang-0", "hold sglang-0", "put sglang-0", "drain sglang-0"),
+                told.calls());
+        put(slice());
+        states(Map.of());
+    }
+
+    @Test
+    void a_pod_that_no_slice_has_stays_known_until_it_goes() {
+        pod("sglang-0");
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        start();
+        states(Map.of("sglang-0", "serves"));
+        put(slice());
+        states(Map.of("sglang-0", "no EndpointSlice has it"));
+        put(Objects.serving(slice(), "10.0.0.1", "sglang-0"));
+        states(Map.of("sglang-0", "serves"));
+        put(slice());
+        cluster.remove(Cluster.PODS, "sglang-0");
+        states(Map.of());
+        assertEquals("remove sglang-0", told.calls().getLast());
     }
 
     @Test
@@ -111,7 +157,7 @@ abstract class KubernetesSourceContract extends BeforeCluster {
         states(Map.of("sglang-0", "serves"));
         assertEquals(URI.create("http://10.0.0.9:30000"), told.spec("sglang-0").url());
         // Pods and slices come by two watches: the new address may be seen beside the old pod.
-        List<String> calls = told.calls();
+        List<String> calls = told.calls().stream().filter(c -> !c.startsWith("hold")).toList();
         assertEquals(List.of("put sglang-0", "remove sglang-0"), calls.subList(0, 2));
         assertEquals("put sglang-0", calls.getLast());
     }

@@ -28,6 +28,12 @@ final class Told implements FleetSource.Feed {
     }
 
     @Override
+    public synchronized void hold(String key, String why) {
+        states.put(key, why);
+        calls.add("hold " + specs.get(key).name());
+    }
+
+    @Override
     public synchronized void remove(String key) {
         calls.add("remove " + specs.remove(key).name());
         states.remove(key);

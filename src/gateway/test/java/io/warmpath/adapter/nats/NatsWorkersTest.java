@@ -57,6 +57,11 @@ class NatsWorkersTest {
                 }
 
                 @Override
+                public void hold(String key, String why) {
+                    throw new UnsupportedOperationException("not used by this source");
+                }
+
+                @Override
                 public void drain(String key, String why) {
                     events.add("drain " + key);
                 }

@@ -36,6 +36,11 @@ class ConfigReloadTest {
                 }
 
                 @Override
+                public void hold(String key, String why) {
+                    throw new UnsupportedOperationException("not used by this source");
+                }
+
+                @Override
                 public void drain(String key, String why) {
                     throw new AssertionError("one by one");
                 }
