@@ -105,7 +105,7 @@ class FirstLookTest {
 
     @Test
     void a_stream_goes_on_with_its_first_event() {
-        FirstLook look = look(200, "text/event-stream; charset=utf-8", true);
+        FirstLook look = look(200, "text/event-stream; charset=utf-8");
         assertEquals(List.of("200"), notes.heads, "at once");
         look.data(bytes(ROLE), 0, ROLE.length());
         assertEquals(ROLE, notes.body.toString(), "at once");
