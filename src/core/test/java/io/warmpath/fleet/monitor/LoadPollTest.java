@@ -187,7 +187,9 @@ class LoadPollTest {
                 SessionSupport.STICKY,
                 Disaggregation.NONE,
                 CacheTraits.PLAIN,
-                List.of());
+                List.of(),
+                List.of(),
+                "");
     }
 
     @Test

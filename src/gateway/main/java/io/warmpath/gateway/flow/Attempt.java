@@ -325,6 +325,11 @@ final class Attempt
         return full != null;
     }
 
+    /** Its status says that the worker is not well. */
+    private boolean isFaulty() {
+        return status >= 400 && !isFull() && EngineFailures.isWorkersFault(status);
+    }
+
     @Override
     public void head(int code, MultiMap engineHeaders) {
         if (state != AttemptState.SENT) {
@@ -336,7 +341,7 @@ final class Attempt
             if (code >= 400 && !isFull() && owner.askAgainInFull(this)) {
                 return;
             }
-            boolean faulty = EngineFailures.isWorkersFault(code) && !isFull();
+            boolean faulty = isFaulty();
             if (faulty) {
                 books.tellFleet(RequestOutcome.FAILED);
             }
@@ -491,7 +496,7 @@ final class Attempt
             close();
             books.compare(status, p);
             books.computed(status, p);
-            if (!isFull() && !EngineFailures.isWorkersFault(status)) {
+            if (!isFull() && !isFaulty()) {
                 books.tellFleet(RequestOutcome.OK);
             }
             if (state == AttemptState.HOLDING) {

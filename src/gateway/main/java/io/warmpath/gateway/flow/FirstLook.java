@@ -54,7 +54,7 @@ final class FirstLook implements UpstreamListener {
     @Override
     public void head(int code, MultiMap engine) {
         status = code;
-        boolean refusal = FullQueue.maySay(code);
+        boolean refusal = code >= 400 && FullQueue.maySay(code);
         if (refusal || (code == 200 && isEvents(engine))) {
             headers = engine;
         }

@@ -109,7 +109,7 @@ class EventSubscriptionsTest {
     void events_are_read_by_the_numbers_of_the_workers_engine() {
         EngineRanks ranks = new EngineRanks(2, 2, false);
         Worker w = worker(0).toBuilder().numbers(ranks).build();
-        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")));
+        subscriptions.attached(w, List.of(source(0, "tcp://a:1"), source(1, "tcp://a:2")), "");
         assertEquals(List.of(ranks, ranks), feed.open.stream().map(EventSource::ranks).toList());
         assertEquals(
                 List.of(0, 1), subscriptions.reports().stream().map(SourceReport::dpRank).toList());
