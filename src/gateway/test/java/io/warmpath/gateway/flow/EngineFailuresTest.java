@@ -40,9 +40,10 @@ class EngineFailuresTest {
     }
 
     @Test
-    void a_worker_that_is_unwell_has_stalled() {
+    void a_worker_that_is_unwell_has_stalled_and_another_one_is_asked() {
         assertEquals(RequestOutcome.STALLED, EngineFailures.outcome(UNWELL));
-        assertNull(EngineFailures.retryCause(UNWELL, true));
+        assertEquals(RetryCause.TIMEOUT, EngineFailures.retryCause(UNWELL, true));
+        assertEquals(RetryCause.TIMEOUT, EngineFailures.retryCause(UNWELL, false));
     }
 
     @Test
