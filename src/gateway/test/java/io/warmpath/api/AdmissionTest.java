@@ -136,7 +136,9 @@ class AdmissionTest {
                     .untilAsserted(() -> assertEquals(1, queued()));
             computed.run();
             await().untilAsserted(() -> assertEquals(2, gateway.books.booked.get()));
-            assertEquals(0, gateway.books.load(new WorkerSlot(0)).prefillTokens());
+            WorkerSlot rank = new WorkerSlot(0);
+            await().untilAsserted(
+                            () -> assertEquals(0, gateway.books.load(rank).prefillTokens()));
             firstTokens.release(2);
             first.readAnswer();
             second.readAnswer();
