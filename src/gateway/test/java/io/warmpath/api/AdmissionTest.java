@@ -137,8 +137,7 @@ class AdmissionTest {
             computed.run();
             await().untilAsserted(() -> assertEquals(2, gateway.books.booked.get()));
             WorkerSlot rank = new WorkerSlot(0);
-            await().untilAsserted(
-                            () -> assertEquals(0, gateway.books.load(rank).prefillTokens()));
+            await().untilAsserted(() -> assertEquals(0, gateway.books.load(rank).prefillTokens()));
             firstTokens.release(2);
             first.readAnswer();
             second.readAnswer();
