@@ -247,8 +247,8 @@ class Checks:
         status, _, answer = self.post("/v1/no-such-thing", b"{}")
         check(status == 404 and answer["error"]["message"], f"{status} {answer}")
 
-    def a_429_of_an_engine_is_passed_on_once(self):
-        before = sum(e.requests() for e in self.engines)
+    def a_429_of_all_engines_is_passed_on(self):
+        before = [e.requests() for e in self.engines]
         for engine in self.engines:
             engine.fail(429)
         try:
@@ -256,7 +256,8 @@ class Checks:
         finally:
             for engine in self.engines:
                 engine.fail(0)
-        check(sum(e.requests() for e in self.engines) == before + 1, "an engine's 429 was tried again")
+        asked = [e.requests() - b for e, b in zip(self.engines, before)]
+        check(sum(asked) >= 1 and max(asked) == 1, f"each engine is asked once at most, not {asked}")
 
     def an_engine_that_dies_before_its_first_token_is_replaced(self):
         for stream in (False, True):

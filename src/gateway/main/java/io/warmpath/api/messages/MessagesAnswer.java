@@ -56,6 +56,7 @@ final class MessagesAnswer implements Answer {
     private @Nullable MultiMap own;
     private int status;
     private boolean tooLong;
+    private boolean noRoom;
 
     MessagesAnswer(
             Answer next,
@@ -128,8 +129,9 @@ final class MessagesAnswer implements Answer {
     }
 
     private void gather(byte[] b, int from, int length) {
-        tooLong = tooLong || whole.size() + length > MAX_BYTES || !room.test(length);
-        if (!tooLong) {
+        noRoom = noRoom || !room.test(length);
+        tooLong = tooLong || whole.size() + length > MAX_BYTES;
+        if (!tooLong && !noRoom) {
             whole.write(b, from, length);
         }
     }
@@ -138,6 +140,10 @@ final class MessagesAnswer implements Answer {
     private Made made() {
         byte[] bytes = whole.toByteArray();
         boolean plain = engine == null || !engine.contains("content-encoding");
+        if (noRoom) {
+            return error(
+                    503, "There is no memory for this answer now; ask for a stream, or later.");
+        }
         if (status == 200 && !tooLong && plain) {
             try {
                 return new Made(

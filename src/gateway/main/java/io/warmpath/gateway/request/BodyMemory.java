@@ -42,14 +42,14 @@ public final class BodyMemory {
     }
 
     /**
-     * More of what the request of this context has in memory, such as an answer that is gathered.
-     * Given back when the request has ended.
+     * More of what the running request of this context has in memory: an answer that is gathered,
+     * also while the process takes nothing new. Given back when the request has ended.
      *
      * @return false: there is no room
      */
     public static boolean take(Context context, int bytes) {
         Reservation mine = context.getLocal(KEY);
-        return mine == null || mine.take(bytes);
+        return mine == null || mine.take(bytes, true);
     }
 
     /** For one request. */
