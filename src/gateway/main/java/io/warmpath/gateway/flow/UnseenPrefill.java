@@ -30,7 +30,8 @@ final class UnseenPrefill {
     private final long pauseNanos;
     private final long latest;
     private final boolean awaited;
-    private boolean over;
+    private final boolean canShow;
+    private boolean told;
     private long timer;
 
     /**
@@ -49,8 +50,10 @@ final class UnseenPrefill {
         this.prefilled = prefilled;
         this.pauseNanos = Math.max(LEAST_NANOS, nanos / LOOKS);
         this.latest = scope.now() + Math.max(LEAST_WAIT_NANOS, MOST_TIMES * nanos);
-        boolean matters = scope.parts.planning().entrance().admission().looksAtLoad();
-        this.awaited = matters && signs().areExpected(scope.request(), decision, scope.prompt);
+        this.canShow =
+                scope.parts.planning().entrance().admission().looksAtLoad()
+                        && signs().canShow(decision, scope.prompt);
+        this.awaited = canShow && signs().areExpected(decision);
         if (awaited) {
             sent.willShow();
         }
@@ -72,15 +75,13 @@ final class UnseenPrefill {
         boolean shown = awaited && signs().isShown(scope.request(), decision, scope.prompt);
         if (shown || (awaited && scope.now() - latest > 0)) {
             sent.prefilled();
-        }
-        if (shown) {
-            signs().told(decision, true);
+            told = true;
+            signs().told(decision, shown);
         }
         long nanos = sent.prefillNanos();
         if (nanos > 0) {
             later(nanos);
         } else {
-            over = true;
             prefilled.run();
         }
     }
@@ -92,7 +93,7 @@ final class UnseenPrefill {
      */
     void stop(boolean answered) {
         scope.context.owner().cancelTimer(timer);
-        if (answered && awaited && !over) {
+        if (answered && canShow && !told) {
             signs().told(decision, signs().isShown(scope.request(), decision, scope.prompt));
         }
     }

@@ -38,18 +38,17 @@ public final class ComputedPrompts {
         this.events = events;
     }
 
-    /**
-     * Its worker's events will show when it is computed.
-     *
-     * @param decision that it follows
-     */
-    public boolean areExpected(
-            InferenceRequest request, RoutingDecision decision, AskedPrompt prompt) {
-        Candidate at = decision.chosen().candidate();
+    /** Its worker's events can show when it is computed. {@code decision}: that it follows. */
+    public boolean canShow(RoutingDecision decision, AskedPrompt prompt) {
         return newBlocks(decision, prompt) > 0
                 && overlaps.reportedByEngines()
-                && !decision.drifted()
-                && Integer.bitCount(unshown.getOrDefault(at.slot().value(), 0)) <= MOST_UNSHOWN;
+                && !decision.drifted();
+    }
+
+    /** Where they can, they do in time, as far as the last answers of the rank say. */
+    public boolean areExpected(RoutingDecision decision) {
+        int slot = decision.chosen().candidate().slot().value();
+        return Integer.bitCount(unshown.getOrDefault(slot, 0)) <= MOST_UNSHOWN;
     }
 
     /** Its worker's events show all of its whole blocks; false also where they tell nothing. */
@@ -87,7 +86,7 @@ public final class ComputedPrompts {
         return whole * blockSize > decision.chosen().cachedTokens() ? whole : 0;
     }
 
-    /** Whether a rank that was expected to has shown it before its answer ended. */
+    /** Whether a rank that can has shown it in time: before its answer ended at the latest. */
     public void told(RoutingDecision decision, boolean shown) {
         unshown.merge(
                 decision.chosen().candidate().slot().value(),
